@@ -1,0 +1,143 @@
+"""JSON in, typed inputs out, by pydantic; and the JSON Schemas of the same models.
+
+The only module that imports pydantic, so a command at the shell never does.
+"""
+
+from __future__ import annotations
+
+import base64
+import dataclasses
+import json
+import os
+import re
+from collections.abc import Iterator
+from typing import Any, TypeVar, cast
+
+from pydantic import TypeAdapter, ValidationError
+
+from hearth.bounds import unknown
+from hearth.errors import InvalidInput, Problem, invalid
+from hearth.fields import Field, fields_of
+from hearth.model import PathName
+
+T = TypeVar("T")
+
+# pydantic's error types, in the words that every surface uses.
+_CODES = {
+    "missing": "missing",
+    "unexpected_keyword_argument": "unknown_field",
+    "greater_than_equal": "too_small",
+    "less_than_equal": "too_large",
+    "string_too_short": "too_short",
+    "string_too_long": "too_long",
+    "too_short": "too_short",
+    "too_long": "too_long",
+    "string_pattern_mismatch": "wrong_form",
+    "enum": "not_one_of",
+    "literal_error": "not_one_of",
+}
+_WHOLE = re.compile(r"-?(0|[1-9][0-9]*)\Z", re.ASCII)
+
+
+def parse(text: str | bytes) -> Any:
+    """A JSON value. Raises `InvalidInput`, with a hint where a shell has eaten the quotes."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        shown = text if isinstance(text, str) else text.decode("utf-8", "replace")
+        hint = None
+        if re.match(r"\s*\{\s*[\w']", shown):
+            hint = "the shell took the quotes away: give the JSON on standard input (-) or in a file (@input.json)"
+        raise InvalidInput(Problem("", "not_json", f"this is not JSON: {error}"), hint=hint) from None
+
+
+def validate(model: type[T], value: Any) -> T:
+    """The model that a JSON value means. Raises `InvalidInput` with every problem, by field."""
+    if not isinstance(value, dict):
+        raise InvalidInput(Problem("", "wrong_type", "the input must be a JSON object"))
+    exact = dict(_paths_from_base64(model, value))
+    # JSON cannot hold a name that is not UTF-8, so a readable one stands in while the rest is checked.
+    stand_ins = {name: os.fsencode(path).decode("utf-8", "replace") for name, path in exact.items()}
+    rest = {name: item for name, item in value.items() if name.removesuffix("_base64") not in exact}
+    try:
+        checked: Any = _adapter(model).validate_json(json.dumps(_prepare_model(model, rest) | stand_ins))
+    except ValidationError as error:
+        raise InvalidInput(*_problems(error, model)) from None
+    return cast(T, dataclasses.replace(checked, **exact) if exact else checked)
+
+
+def input_schema(model: type) -> dict[str, Any]:
+    """The JSON Schema of what a model accepts."""
+    return _adapter(model).json_schema(mode="validation")
+
+
+def result_schema(model: type) -> dict[str, Any]:
+    """The JSON Schema of what a model is written as."""
+    return _adapter(model).json_schema(mode="serialization")
+
+
+def _adapter(model: type[T]) -> TypeAdapter[T]:
+    if model not in _ADAPTERS:
+        _ADAPTERS[model] = TypeAdapter(model)
+    return _ADAPTERS[model]
+
+
+_ADAPTERS: dict[type, TypeAdapter[Any]] = {}
+
+
+def _prepare_model(model: type, value: dict[str, Any]) -> dict[str, Any]:
+    """Take out nulls of optional fields, and accept digits for whole numbers and exact words for booleans."""
+    fields = {field.name: field for field in fields_of(model)}
+    prepared: dict[str, Any] = {}
+    for name, item in value.items():
+        field = fields.get(name)
+        if field is None:
+            path = fields.get(name.removesuffix("_base64"))
+            if item is not None or path is None or path.find(PathName) is None:
+                prepared[name] = item
+        elif item is not None or field.required:
+            prepared[name] = _prepare(field, item)
+    return prepared
+
+
+def _paths_from_base64(model: type, value: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """The fields that hold a path and were given as `<field>_base64`, decoded."""
+    for field in fields_of(model):
+        given = value.get(f"{field.name}_base64")
+        if given is not None and field.find(PathName) is not None:
+            try:
+                yield field.name, os.fsdecode(base64.b64decode(given, validate=True))
+            except (ValueError, TypeError):
+                raise invalid(f"{field.name}_base64", "wrong_form", "must be base64") from None
+
+
+def _prepare(field: Field, item: Any) -> Any:
+    if field.many and isinstance(item, list):
+        return [_prepare_item(field, each) for each in item]
+    if field.mapping and isinstance(item, dict):
+        return {key: _prepare_item(field, each) for key, each in item.items()}
+    if field.many or field.mapping:
+        return item
+    return _prepare_item(field, item)
+
+
+def _prepare_item(field: Field, item: Any) -> Any:
+    if field.is_model and isinstance(item, dict):
+        return _prepare_model(field.base, item)
+    if not isinstance(item, str):
+        return item
+    if field.base is int and _WHOLE.match(item):
+        return int(item)
+    if field.base is bool and item in ("true", "false"):
+        return item == "true"
+    return item
+
+
+def _problems(error: ValidationError, model: type) -> Iterator[Problem]:
+    for found in error.errors(include_url=False, include_context=False, include_input=False):
+        path = ".".join(str(part) for part in found["loc"])
+        code = _CODES.get(found["type"], "wrong_type")
+        if code == "unknown_field" and len(found["loc"]) == 1:
+            yield unknown(path, {field.name: field for field in fields_of(model)})
+        else:
+            yield Problem(path, code, found["msg"][:1].lower() + found["msg"][1:])

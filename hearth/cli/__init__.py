@@ -1,0 +1,1 @@
+"""The shell's edge: words in, text or JSON out."""

@@ -1,0 +1,177 @@
+"""From a row of the catalog to a command: one field, one option, unless the field says otherwise."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import click
+
+from hearth import bounds
+from hearth.cli import words
+from hearth.errors import InvalidInput, Problem
+from hearth.fields import Field, fields_of
+from hearth.model import Cli, Ge, Le
+from hearth.operation import Family, Operation, types_of
+
+_PLAIN = Cli()
+
+
+def build(
+    family: Family, row: Operation, run: Callable[..., Any], global_options: list[click.Parameter]
+) -> click.Command:
+    """The command of a row. `run(family, row, given)` is called with the checked input."""
+    model = types_of(family.load(row.target))[0]
+    fields = fields_of(model)
+
+    def invoke(**words_given: Any) -> Any:
+        return run(family, row, given_by(model, words_given))
+
+    own = [parameter for field in fields for parameter in _parameters(field)]
+    return click.Command(
+        row.at_shell[-1],
+        params=[*own, *global_options],
+        callback=invoke,
+        help=_help_text(row, fields),
+        short_help=row.summary,
+    )
+
+
+def _help_text(row: Operation, fields: tuple[Field, ...]) -> str:
+    parts = [row.summary]
+    arguments = [f"  {_metavar(field)}  {field.help}" for field in fields if _shape(field).argument and field.help]
+    if arguments:
+        parts.append("\b\n" + "\n".join(arguments))
+    if row.examples:
+        parts.append("\b\nExamples:\n" + "\n".join(f"  {example}" for example in row.examples))
+    return "\n\n".join(parts)
+
+
+def _shape(field: Field) -> Cli:
+    return field.find(Cli) or _PLAIN
+
+
+def _metavar(field: Field) -> str:
+    if field.choices:
+        return "|".join(field.choices)
+    shape = _shape(field)
+    if shape.metavar:
+        return shape.metavar
+    if shape.argument:
+        return field.name.upper()
+    if field.mapping:
+        return "NAME=VALUE"
+    return {int: "N", float: "NUMBER"}.get(field.base, "JSON" if field.is_model else "TEXT")
+
+
+def _parameters(field: Field) -> Iterator[click.Parameter]:
+    shape = _shape(field)
+    if shape.argument:
+        yield _argument(field, shape)
+        return
+    # Another field's list of words may stand in for this one.
+    if shape.hidden:
+        return
+    yield _option(field, shape)
+    for suffix, unit in (("_ms", "DURATION"), ("_bytes", "SIZE")):
+        if field.name.endswith(suffix) and field.base is int and not field.many:
+            yield click.Option(
+                [words.name_of(field.name.removesuffix(suffix)), f"{field.name}__human"],
+                metavar=unit,
+                help=f"The same as {'30s, 5m' if unit == 'DURATION' else '64KiB, 2GB'}.",
+            )
+
+
+def _argument(field: Field, shape: Cli) -> click.Argument:
+    several = field.many or shape.more is not None
+    return click.Argument(
+        [field.name], required=False, nargs=-1 if several else 1, metavar=_argument_metavar(field, several)
+    )
+
+
+def _argument_metavar(field: Field, several: bool) -> str:
+    name = _metavar(field)
+    text = f"{name}..." if several else name
+    return text if field.required else f"[{text}]"
+
+
+def _option(field: Field, shape: Cli) -> click.Option:
+    name = words.name_of(field.name)
+    names = [*(n for n in shape.names), name]
+    if field.base is bool and not field.many:
+        negative = "/--no-" + field.name.replace("_", "-")
+        return click.Option([*shape.names, name + negative, field.name], default=None, help=_option_help(field))
+    return click.Option(
+        [*names, field.name],
+        multiple=field.many or field.mapping,
+        metavar=_metavar(field),
+        help=_option_help(field),
+        type=click.STRING,
+    )
+
+
+def _option_help(field: Field) -> str:
+    facts = [_bounds_text(field)]
+    if field.default not in (None, (), False, "") and not field.required and not field.is_model:
+        facts.append(f"default {getattr(field.default, 'value', field.default)}")
+    shown = ", ".join(fact for fact in facts if fact)
+    return field.help + (f" [{shown}]" if shown else "")
+
+
+def _bounds_text(field: Field) -> str:
+    least, most = field.find(Ge), field.find(Le)
+    if least is None and most is None:
+        return ""
+    return f"{f'{least.ge:,}' if least else ''}..{f'{most.le:,}' if most else ''}"
+
+
+def given_by(model: type, words_given: dict[str, Any]) -> Any:
+    """The input model that the words mean. Raises `InvalidInput` with every problem."""
+    problems: list[Problem] = []
+    values: dict[str, Any] = {}
+    for field in fields_of(model):
+        try:
+            value = _value(field, words_given)
+        except words.WrongWord as error:
+            problems.append(Problem(field.name, "wrong_type", str(error)))
+        except InvalidInput as error:
+            problems.extend(error.problems)
+        else:
+            if value is not None:
+                values |= value
+    if problems:
+        raise InvalidInput(*problems)
+    return bounds.build(model, values)
+
+
+def _value(field: Field, given: dict[str, Any]) -> dict[str, Any] | None:
+    human = given.get(f"{field.name}__human")
+    if human is not None:
+        return {field.name: (words.duration_ms if field.name.endswith("_ms") else words.size_bytes)(human)}
+    raw = given.get(field.name)
+    if raw is None or raw == ():
+        return None
+    shape = _shape(field)
+    if shape.more is not None:
+        return {field.name: raw[0]} if len(raw) == 1 else {shape.more: raw}
+    if isinstance(raw, bool):
+        return {field.name: raw}
+    if field.mapping:
+        return {field.name: {name: words.value_of(field, value) for name, value in map(words.pair, raw)}}
+    if field.many:
+        return {field.name: tuple(words.value_of(field, _text(field, each)) for each in raw)}
+    return {field.name: words.value_of(field, _text(field, raw))}
+
+
+def _text(field: Field, word: str) -> str:
+    """The word, or for nested values what `@file` or `-` stands for."""
+    if not field.is_model or (word != "-" and not word.startswith("@")):
+        return word
+    if word == "-":
+        return sys.stdin.buffer.read().decode("utf-8-sig")
+    try:
+        with open(word[1:], "rb") as file:
+            return file.read().decode("utf-8-sig")
+    except OSError as error:
+        raise words.WrongWord(f"cannot read {word[1:]}: {error.strerror}") from error

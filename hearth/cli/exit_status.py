@@ -1,0 +1,34 @@
+"""What a call's outcome is to a shell."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hearth.model import State
+
+if TYPE_CHECKING:
+    from hearth.dispatch import Answer
+
+_BY_STATE = {
+    State.COMPLETED: 0,
+    State.PENDING: 0,
+    State.PARTIAL: 0,
+    State.FAILED: 1,
+    State.BLOCKED: 1,
+    State.CONFLICT: 3,
+    State.CANCELLED: 6,
+    State.SUPERSEDED: 6,
+}
+
+
+def exit_status(answer: Answer) -> int:
+    """The exit status of an answer; an error's own one goes first."""
+    if answer.error is not None:
+        return answer.error.exit_status
+    if answer.state is State.PARTIAL and _failed_items(answer):
+        return 1  # an item failed; a page or budget that ended is no failure
+    return _BY_STATE[answer.state]
+
+
+def _failed_items(answer: Answer) -> bool:
+    return bool(getattr(answer.result, "errors", None))

@@ -1,0 +1,89 @@
+"""Words of the shell into values of fields."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from hearth.errors import InvalidInput, Problem
+from hearth.fields import Field
+
+_WHOLE = re.compile(r"[-+]?[0-9]+\Z", re.ASCII)
+_NUMBER = re.compile(r"[-+]?[0-9]+(\.[0-9]+)?\Z", re.ASCII)
+_DURATION = re.compile(r"([0-9]+(?:\.[0-9]+)?)(ms|s|m|h|d)\Z", re.ASCII)
+_SIZE = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s?(B|[kKMGT]i?B?)?\Z", re.ASCII)
+_MS = {"ms": 1, "s": 1_000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
+_POWERS = {"K": 1, "M": 2, "G": 3, "T": 4}
+
+
+class WrongWord(ValueError):
+    """A word that does not mean a value; its text says what was expected."""
+
+
+def whole_number(text: str) -> int:
+    if not _WHOLE.match(text):
+        raise WrongWord("must be a whole number")
+    return int(text)
+
+
+def number(text: str) -> float:
+    if not _NUMBER.match(text):
+        raise WrongWord("must be a number")
+    return float(text)
+
+
+def truth(text: str) -> bool:
+    if text not in ("true", "false"):
+        raise WrongWord("must be true or false")
+    return text == "true"
+
+
+def duration_ms(text: str) -> int:
+    """`30s`, `1.5m`, `200ms`; a bare number is refused, since seconds and milliseconds would be mixed up."""
+    found = _DURATION.match(text)
+    if not found:
+        raise WrongWord("must be a duration such as 500ms, 30s, 5m or 2h")
+    return round(float(found[1]) * _MS[found[2]])
+
+
+def size_bytes(text: str) -> int:
+    """`4096`, `64KiB`, `1.5GB`; KB and KiB both are 1,024 bytes, as in most tools."""
+    found = _SIZE.match(text)
+    if not found:
+        raise WrongWord("must be a size such as 4096, 64KiB or 2GB")
+    unit = (found[2] or "B")[0].upper()
+    return round(float(found[1]) * 1024.0 ** _POWERS.get(unit, 0))
+
+
+_READERS = {int: whole_number, float: number, bool: truth}
+
+
+def value_of(field: Field, text: str) -> Any:
+    """The value of one word for a field (one item of a list or mapping). Raises `WrongWord`, `InvalidInput`."""
+    if field.is_model:
+        return _nested(field, text)
+    reader = _READERS.get(field.base)
+    return reader(text) if reader else text
+
+
+def _nested(field: Field, text: str) -> Any:
+    from hearth import check
+
+    try:
+        return check.validate(field.base, check.parse(text))
+    except InvalidInput as error:
+        inside = [Problem(f"{field.name}.{p.field}".rstrip("."), p.code, p.message) for p in error.problems]
+        raise InvalidInput(*inside, hint=error.hint) from None
+
+
+def pair(text: str) -> tuple[str, str]:
+    """The two sides of `NAME=VALUE`."""
+    name, equals, value = text.partition("=")
+    if not equals or not name:
+        raise WrongWord("must be NAME=VALUE")
+    return name, value
+
+
+def name_of(field: str) -> str:
+    """The option that sets a field."""
+    return "--" + field.replace("_", "-")

@@ -1,0 +1,23 @@
+"""Where the traceback of a bug goes."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import time
+import traceback
+
+
+def write_traceback(data_dir: str, error: BaseException) -> str:
+    """Write the traceback to a new private file in the data directory, else in the temporary one; its path."""
+    text = "".join(traceback.format_exception(error))
+    for directory in (os.path.join(data_dir, "crashes"), tempfile.gettempdir()):
+        try:
+            os.makedirs(directory, mode=0o700, exist_ok=True)
+            descriptor, path = tempfile.mkstemp(".txt", f"hearth-{time.strftime('%Y%m%d-%H%M%S')}-", directory)
+        except OSError:
+            continue
+        with open(descriptor, "w", encoding="utf-8", errors="backslashreplace") as file:
+            file.write(text)
+        return path
+    return "(nowhere: no directory can be written)"

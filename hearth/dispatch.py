@@ -1,0 +1,107 @@
+"""The one door: every call of every edge comes through here."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any
+
+from hearth import catalog
+from hearth.errors import HearthError, InternalError, SystemRefused
+from hearth.model import State, model
+from hearth.operation import Effect, Family, Operation, types_of
+from hearth.runtime import Runtime
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Answer:
+    """What a call came to: a result or an error, never both."""
+
+    operation: str
+    state: State
+    result: Any = None
+    error: HearthError | None = None
+    duration_ms: int = 0
+
+
+def call(runtime: Runtime, dotted: str, given: Any) -> Answer:
+    """Run `family.operation` on an input model that was already checked."""
+    family, row = catalog.find(dotted)
+    return run(runtime, family, row, given)
+
+
+def call_json(runtime: Runtime, dotted: str, value: Any) -> Answer:
+    """Check a JSON value as the input of `family.operation`, then run it."""
+    from hearth import check
+
+    try:
+        family, row = catalog.find(dotted)
+        given: Any = check.validate(types_of(family.load(row.target))[0], value)
+    except HearthError as error:
+        return Answer(dotted, error.state, error=error)
+    return run(runtime, family, row, given)
+
+
+def run(
+    runtime: Runtime, family: Family, row: Operation, given: Any, function: Callable[..., Any] | None = None
+) -> Answer:
+    """Run a row; whatever happens, there is an answer and an event."""
+    started = runtime.clock.monotonic()
+    answer = _outcome(runtime, f"{family.name}.{row.name}", function or family.load(row.target), given)
+    duration_ms = round((runtime.clock.monotonic() - started) * 1000)
+    answer = dataclasses.replace(answer, duration_ms=duration_ms)
+    if not row.storeless:
+        record(runtime, row, given, answer)
+    return answer
+
+
+def _outcome(runtime: Runtime, name: str, function: Callable[..., Any], given: Any) -> Answer:
+    try:
+        result = function(runtime, given)
+    except BrokenPipeError:
+        raise  # the reader of our own output went away; the edge ends quietly
+    except HearthError as error:
+        return Answer(name, error.state, error=error)
+    except MemoryError:
+        return Answer(name, State.BLOCKED, error=SystemRefused("the machine ran out of memory"))
+    except Exception as error:
+        return Answer(name, State.FAILED, error=internal(runtime, error))
+    return Answer(name, result.state, result=result)
+
+
+def run_stream(runtime: Runtime, family: Family, row: Operation, given: Any, show: Callable[[Any], None]) -> Answer:
+    """Run a row's streaming form: `show` gets each piece as it comes, the answer holds no result."""
+
+    def drain(runtime: Runtime, given: Any) -> Any:
+        for piece in family.load(row.stream)(runtime, given):
+            show(piece)
+        return Streamed()
+
+    return run(runtime, family, row, given, drain)
+
+
+@model
+class Streamed:
+    """What remains of a stream whose pieces were shown."""
+
+    state: State = State.COMPLETED
+
+
+def internal(runtime: Runtime, error: Exception) -> InternalError:
+    """A bug: the traceback goes to a file in the data directory, its name to the user."""
+    from hearth.crash import write_traceback
+
+    where = write_traceback(runtime.data_dir, error)
+    return InternalError(f"a bug in hearth: {type(error).__name__}: {error}; the traceback is in {where}", file=where)
+
+
+def record(runtime: Runtime, row: Operation, given: Any, answer: Answer) -> None:
+    """Keep an event of the call. A read never waits for it, and no call fails because of it."""
+    from hearth import event_log
+
+    is_read = row.effect is Effect.READ
+    try:
+        event_log.record(runtime, given, answer, wait=not is_read)
+    except HearthError as error:
+        if not is_read:
+            runtime.notice(f"hearth: the event of this call was not stored: {error.message}")

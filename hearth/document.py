@@ -1,0 +1,74 @@
+"""Results as plain JSON values: the one shape that every surface answers in."""
+
+from __future__ import annotations
+
+import base64
+import os
+from collections.abc import Callable
+from enum import Enum
+from typing import TYPE_CHECKING, Any
+
+from hearth.fields import fields_of
+from hearth.model import PathName
+
+if TYPE_CHECKING:
+    from hearth.dispatch import Answer
+
+VERSION = 1
+
+
+def document(answer: Answer) -> dict[str, Any]:
+    """`{"version", "state", <fields of the result>}`, and `error` after a failure."""
+    made: dict[str, Any] = {"version": VERSION, "state": answer.state.value}
+    if answer.result is not None:
+        made |= plain(answer.result)
+        made["state"] = answer.state.value
+    if answer.error is not None:
+        made["error"] = plain(answer.error.document())
+    return made
+
+
+def plain(value: Any) -> Any:
+    """A value of the model's types as JSON's: text is always valid Unicode."""
+    if value is None or isinstance(value, (bool, int, float)):
+        return value
+    if isinstance(value, Enum):
+        return value.value
+    if isinstance(value, str):
+        return value if value.isascii() else readable(value)
+    if isinstance(value, dict):
+        return {plain(key): plain(item) for key, item in value.items()}
+    if isinstance(value, (tuple, list)):
+        return [plain(item) for item in value]
+    cls = type(value)
+    if cls not in _WRITERS:
+        _WRITERS[cls] = _writer(cls)
+    return _WRITERS[cls](value)
+
+
+_WRITERS: dict[type, Callable[[Any], dict[str, Any]]] = {}
+
+
+def readable(text: str) -> str:
+    """Text without lone surrogates: bytes of a name that are not UTF-8 become U+FFFD."""
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return text.encode("utf-8", "surrogatepass").decode("utf-8", "replace")
+    return text
+
+
+def _writer(cls: type) -> Callable[[Any], dict[str, Any]]:
+    names = tuple(field.name for field in fields_of(cls))
+    paths = tuple(field.name for field in fields_of(cls) if field.find(PathName) and not field.many)
+
+    def write(value: Any) -> dict[str, Any]:
+        made = {name: plain(getattr(value, name)) for name in names}
+        for name in paths:
+            exact = getattr(value, name)
+            # Only a name that text cannot hold gets its bytes beside it: <field>_base64.
+            if exact is not None and not exact.isascii() and exact != made[name]:
+                made[f"{name}_base64"] = base64.b64encode(os.fsencode(exact)).decode("ascii")
+        return made
+
+    return write

@@ -1,0 +1,77 @@
+"""What an operation is: one row that every surface reads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Flag, StrEnum
+from importlib import import_module
+from typing import Any, get_type_hints
+
+
+class Effect(StrEnum):
+    """What an operation may do to the world."""
+
+    READ = "read"
+    WRITE = "write"
+    DESTROY = "destroy"
+
+
+class Surface(Flag):
+    """Where an operation can be reached."""
+
+    CLI = 1
+    MCP = 2
+    SCATTER = 4
+    RECIPE = 8
+    ALL = 15
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """One row: a name, the function behind it as `module:function`, and what it may do."""
+
+    name: str
+    target: str
+    effect: Effect
+    summary: str
+    examples: tuple[str, ...] = ()
+    surfaces: Surface = Surface.ALL
+    # The words at the shell below the family, where they are not just the name: ("config", "show").
+    words: tuple[str, ...] = ()
+    # `module:function` of a form that yields bytes or items as they come, for a shell without --json.
+    stream: str = ""
+    # Works without a store: nothing is opened, no event is kept.
+    storeless: bool = False
+
+    @property
+    def at_shell(self) -> tuple[str, ...]:
+        return self.words or (self.name.replace("_", "-"),)
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """The operations on one noun. `package` holds the modules that the rows' targets name."""
+
+    name: str
+    summary: str
+    operations: tuple[Operation, ...]
+    package: str = ""
+    top_level: bool = False  # its operations show beside the families, not below a name of their own
+
+    def operation(self, name: str) -> Operation | None:
+        wanted = name.replace("-", "_")
+        return next((row for row in self.operations if row.name == wanted), None)
+
+    def load(self, target: str) -> Callable[..., Any]:
+        module, _, function = target.partition(":")
+        loaded = getattr(import_module(f"{self.package or f'hearth.services.{self.name}'}.{module}"), function)
+        assert callable(loaded)
+        return loaded  # type: ignore[no-any-return]
+
+
+def types_of(function: Callable[..., Any]) -> tuple[type, type]:
+    """The input and result types, which are the annotations of the function's second parameter and return."""
+    hints = get_type_hints(function)
+    result = hints.pop("return")
+    return list(hints.values())[1], result

@@ -1,0 +1,1 @@
+"""Everything that differs between operating systems, under the same names."""

@@ -1,0 +1,95 @@
+"""What an operation is handed: the host, the settings, the store, the clock, and who is calling."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from functools import cached_property
+from threading import Event, Lock
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+from hearth.clock import Clock, timestamp
+from hearth.containment import Containment, Root
+from hearth.platforms.base import Host
+from hearth.settings import Settings
+
+if TYPE_CHECKING:
+    from hearth.store.database import Store
+
+
+class Caller(StrEnum):
+    """Which edge a call came through."""
+
+    SHELL = "shell"
+    BATCH = "batch"
+    MCP = "mcp"
+    RECIPE = "recipe"
+
+
+class StoreOpener:
+    """Opens one store for all copies of a runtime, whichever thread needs it first."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._store: Store | None = None
+
+    def get(self, runtime: Runtime) -> Store:
+        with self._lock:
+            if self._store is None:
+                from hearth.store.database import open_store
+
+                self._store = open_store(runtime.host, runtime.data_dir, runtime.clock)
+            return self._store
+
+    def close(self) -> None:
+        with self._lock:
+            store, self._store = self._store, None
+        if store is not None:
+            store.close()
+
+
+@dataclass
+class Runtime:
+    """One process's view of its host; `for_call` gives a call its own caller and cancellation."""
+
+    host: Host
+    settings: Settings
+    data_dir: str
+    roots: tuple[Root, ...]
+    base: str  # where relative paths start
+    caller: Caller = Caller.SHELL
+    clock: Clock = field(default_factory=Clock)
+    group: str | None = None  # the change set that mutations belong to
+    conversation: str | None = None
+    cancelled: Event = field(default_factory=Event)
+    stdin: BinaryIO | None = None  # only where the caller's standard input is the operation's
+    notice: Callable[[str], None] = lambda text: print(text, file=sys.stderr)  # noqa: T201
+    config: Any = None  # how the settings came about, for `config`
+    opener: StoreOpener = field(default_factory=StoreOpener)
+
+    @cached_property
+    def containment(self) -> Containment:
+        return Containment(self.host, self.roots, base=self.base, private=(self.data_dir,))
+
+    @property
+    def store(self) -> Store:
+        """The database, opened when it is first needed. Raises `DatabaseError`."""
+        return self.opener.get(self)
+
+    def for_call(self, **changes: Any) -> Runtime:
+        """The same host, settings and store, for a call with a caller, cancellation or standard input of its own."""
+        return replace(self, **changes)
+
+    def now(self) -> str:
+        return timestamp(self.clock.now_ms())
+
+    def close(self) -> None:
+        self.opener.close()
+
+
+def current_directory() -> str:
+    """Where the shell stands; as the user spells it when the system still agrees."""
+    return os.getcwd()

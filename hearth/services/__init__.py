@@ -1,0 +1,1 @@
+"""What the operations do: one folder a family."""

@@ -1,0 +1,1 @@
+"""Hearth's own care: settings, database, diagnosis."""

@@ -1,0 +1,78 @@
+"""Every setting, declared once: its name, type, default, bounds and one sentence."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated
+
+from hearth.model import Ge, Help, Le, model
+
+DAY_MS = 86_400_000
+
+
+class HardLinks(StrEnum):
+    """What a write does to a file that has other names."""
+
+    REPORT = "report"  # replace it, and say how many other names keep the old content
+    IN_PLACE = "in_place"  # write into it, so that all names keep showing one file
+
+
+class OnPersist(StrEnum):
+    """What happens to a secret that would be stored."""
+
+    REFUSE = "refuse"
+    REDACT = "redact"
+
+
+@model
+class RootSetting:
+    path: Annotated[str, Help("An absolute directory.")]
+    read_only: Annotated[bool, Help("Whether hearth may only read below it.")] = False
+
+
+@model
+class FsSettings:
+    sync: Annotated[bool, Help("Whether a write returns only once it is on the disk.")] = True
+    hard_links: Annotated[HardLinks, Help("What a write does to a file that has other names.")] = HardLinks.REPORT
+    lock_timeout_ms: Annotated[int, Ge(0), Le(600_000), Help("How long a write waits for another one's lock.")] = 10_000
+    backup_max_bytes: Annotated[
+        int, Ge(0), Le(1 << 40), Help("Above this, content is not backed up and a change needs --permanent.")
+    ] = 64 * 1024 * 1024
+
+
+@model
+class SecretSettings:
+    on_persist: Annotated[OnPersist, Help("What happens to a secret that would be stored.")] = OnPersist.REFUSE
+
+
+@model
+class RetentionSettings:
+    events_days: Annotated[int, Ge(1), Le(36_500), Help("Days that events are kept.")] = 30
+    events_max: Annotated[int, Ge(1_000), Le(100_000_000), Help("Most events that are kept.")] = 1_000_000
+    receipts_days: Annotated[int, Ge(1), Le(36_500), Help("Days that a change can be undone.")] = 90
+    backups_max_bytes: Annotated[
+        int, Ge(0), Le(1 << 50), Help("Most bytes of old content; the oldest receipts lose theirs first.")
+    ] = 10 * 1024**3
+
+
+@model
+class WorkerSettings:
+    idle_exit_s: Annotated[int, Ge(0), Le(86_400), Help("Seconds after which an idle worker ends.")] = 60
+
+
+@model
+class Settings:
+    """All settings, after every layer was read."""
+
+    data_dir: Annotated[str | None, Help("Where the database and the backups lie.")] = None
+    roots: Annotated[tuple[RootSetting, ...], Help("Directories below which hearth may act.")] = ()
+    max_output_bytes: Annotated[int, Ge(1_024), Le(64 * 1024 * 1024), Help("Most bytes of content in one answer.")] = (
+        65_536
+    )
+    command_timeout_ms: Annotated[int, Ge(1), Le(DAY_MS), Help("Time limit of a program over MCP and in a batch.")] = (
+        30_000
+    )
+    fs: Annotated[FsSettings, Help("Files.")] = FsSettings()
+    secrets: Annotated[SecretSettings, Help("Secrets.")] = SecretSettings()
+    retention: Annotated[RetentionSettings, Help("How long things are kept.")] = RetentionSettings()
+    worker: Annotated[WorkerSettings, Help("The background worker.")] = WorkerSettings()

@@ -1,0 +1,96 @@
+"""What every test shares: a home of its own, a runtime, and `hearth`, which runs a command in this process."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hearth.cli.app import main
+from hearth.containment import Root
+from hearth.platforms.local import local_host
+from hearth.runtime import Runtime
+from hearth.settings import Settings
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """What a command came to."""
+
+    status: int
+    out_bytes: bytes
+    err: str
+
+    @property
+    def out(self) -> str:
+        return self.out_bytes.decode("utf-8")
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.out_bytes)
+
+    @property
+    def lines(self) -> list[Any]:
+        return [json.loads(line) for line in self.out_bytes.splitlines()]
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A user's home with nothing in it; no test sees the real one."""
+    made = tmp_path / "home"
+    made.mkdir()
+    for name in [name for name in os.environ if name.startswith("HEARTH_")]:
+        monkeypatch.delenv(name)
+    for name in ("HOME", "USERPROFILE"):
+        monkeypatch.setenv(name, str(made))
+    monkeypatch.setenv("XDG_DATA_HOME", str(made / "data"))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(made / "config"))
+    monkeypatch.setenv("LOCALAPPDATA", str(made / "local"))
+    monkeypatch.setenv("APPDATA", str(made / "roaming"))
+    return made
+
+
+@pytest.fixture
+def work(tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:  # noqa: ARG001
+    """An empty folder, which is the current one and the only root."""
+    made = tmp_path / "work"
+    made.mkdir()
+    monkeypatch.chdir(made)
+    return made
+
+
+@pytest.fixture
+def runtime(work: Path, home: Path) -> Iterator[Runtime]:
+    """A runtime whose root is `work`, with a store of its own."""
+    made = Runtime(
+        host=local_host(),
+        settings=Settings(),
+        data_dir=str(home / "data" / "hearth"),
+        roots=(Root(str(work)),),
+        base=str(work),
+    )
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def hearth(work: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Done]:  # noqa: ARG001
+    """Run a command: `hearth("fs", "stat", "x", stdin=b"")`."""
+
+    def run(*words: str | os.PathLike[str], stdin: bytes = b"") -> Done:
+        out, err = io.BytesIO(), io.BytesIO()
+        with monkeypatch.context() as patch:
+            patch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin), "utf-8"))
+            patch.setattr(sys, "stdout", io.TextIOWrapper(out, "utf-8", newline="", write_through=True))
+            patch.setattr(sys, "stderr", io.TextIOWrapper(err, "utf-8", newline="", write_through=True))
+            status = main([os.fspath(word) for word in words])
+            return Done(status, out.getvalue(), err.getvalue().decode("utf-8"))
+
+    return run
