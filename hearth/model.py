@@ -35,26 +35,47 @@ def model(cls: type[T]) -> type[T]:
     return made
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
+# The facts are plain classes: making a dataclass costs half a millisecond, and every command pays for all of these.
+
+
 class Help:
     """One sentence about a field; the help text of its option and the description in its schema."""
 
-    text: str
+    __slots__ = ("text",)
+
+    def __init__(self, text: str) -> None:
+        self.text = text
 
     def __get_pydantic_json_schema__(self, core: Any, handler: Any) -> Any:
         return {**handler(core), "description": self.text}
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
 class Cli:
-    """How a field looks at the shell, where "one field, one option" is not what people expect."""
+    """How a field looks at the shell, where "one field, one option" is not what people expect.
 
-    argument: bool = False  # a positional word; a list takes the rest of the words
-    more: str | None = None  # the list field that takes over when several words are given
-    names: tuple[str, ...] = ()  # spellings beside --field-name, such as "-n"
-    metavar: str | None = None
-    completes: str | None = None  # "path", or a kind of id: "receipt"
-    hidden: bool = False
+    `argument`: a positional word; a list takes the rest of the words. `more`: the list field that takes over when
+    several words are given. `names`: spellings beside --field-name, such as "-n". `completes`: "path", or a kind of
+    id such as "receipt". `hidden`: no option at all.
+    """
+
+    __slots__ = ("argument", "completes", "hidden", "metavar", "more", "names")
+
+    def __init__(
+        self,
+        *,
+        argument: bool = False,
+        more: str | None = None,
+        names: tuple[str, ...] = (),
+        metavar: str | None = None,
+        completes: str | None = None,
+        hidden: bool = False,
+    ) -> None:
+        self.argument = argument
+        self.more = more
+        self.names = names
+        self.metavar = metavar
+        self.completes = completes
+        self.hidden = hidden
 
 
 def _constrained(schema: Any, **limits: Any) -> Any:
@@ -64,70 +85,87 @@ def _constrained(schema: Any, **limits: Any) -> Any:
     return {**schema, **{name: limit for name, limit in limits.items() if limit is not None}}
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
 class Ge:
     """A number's least value."""
 
-    ge: float
+    __slots__ = ("ge",)
+
+    def __init__(self, ge: float) -> None:
+        self.ge = ge
 
     def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
         return _constrained(handler(source), ge=self.ge)
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
 class Le:
     """A number's greatest value."""
 
-    le: float
+    __slots__ = ("le",)
+
+    def __init__(self, le: float) -> None:
+        self.le = le
 
     def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
         return _constrained(handler(source), le=self.le)
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
 class Len:
     """How many characters a text, or items a list or mapping, may have."""
 
-    min_length: int = 0
-    max_length: int | None = None
+    __slots__ = ("max_length", "min_length")
+
+    def __init__(self, min_length: int = 0, max_length: int | None = None) -> None:
+        self.min_length = min_length
+        self.max_length = max_length
 
     def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
         return _constrained(handler(source), min_length=self.min_length, max_length=self.max_length)
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class PathName:
-    """The field holds a path: `file://` URIs are decoded, and JSON may give `<field>_base64` instead."""
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
 class Pattern:
     """Text must match the regular expression (the part of the syntax that Python, JavaScript and Rust share)."""
 
-    regex: str
-    message: str
+    __slots__ = ("message", "regex")
+
+    def __init__(self, regex: str, message: str) -> None:
+        self.regex = regex
+        self.message = message
 
     def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
         return _constrained(handler(source), pattern=self.regex)
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
+class PathName:
+    """The field holds a path: `file://` URIs are decoded, and JSON may give `<field>_base64` instead."""
+
+    __slots__ = ()
+
+
 class Secret:
     """The field's value is content: events keep its length and sha256 only."""
 
+    __slots__ = ()
 
-@dataclasses.dataclass(frozen=True, slots=True)
+
 class Items:
-    """The result's list: a table at a terminal, one line a row for scripts, bare NDJSON items."""
+    """The result's list: a table at a terminal, one line a row for scripts, bare NDJSON items.
 
-    columns: tuple[str, ...] = ()  # what a person sees; empty: every field
+    `columns` are what a person sees; empty means every field.
+    """
+
+    __slots__ = ("columns",)
+
+    def __init__(self, columns: tuple[str, ...] = ()) -> None:
+        self.columns = columns
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
 class Raw:
     """The result's text, which the shell prints exactly as it is."""
 
+    __slots__ = ()
 
-@dataclasses.dataclass(frozen=True, slots=True)
+
 class Hidden:
     """A result's field that only JSON shows."""
+
+    __slots__ = ()
