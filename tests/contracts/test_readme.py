@@ -1,0 +1,114 @@
+"""What the README shows is true: its transcripts run, and its commands are those that CI runs."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import tomllib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+def blocks(language: str) -> list[str]:
+    return [body for kind, body in BLOCK.findall(README) if kind == language]
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One command of a transcript, and what it must print; `...` stands for whatever comes."""
+
+    command: str
+    expected: str
+
+    def shows(self, printed: str) -> bool:
+        pattern = ".*?".join(re.escape(part) for part in self.expected.strip().split("..."))
+        return re.fullmatch(pattern, printed.replace("\r\n", "\n").strip(), re.DOTALL) is not None
+
+
+def steps(transcript: str) -> Iterator[Step]:
+    for part in re.split(r"^\$ ", transcript, flags=re.MULTILINE)[1:]:
+        command, _, expected = part.partition("\n")
+        yield Step(command, expected)
+
+
+class Shell:
+    """As much of a shell as the transcripts use: `hearth`, `cat`, `echo $?`, `<` and `>`."""
+
+    def __init__(self, folder: Path, hearth: Callable[..., Any]) -> None:
+        self.folder, self.hearth, self.status = folder, hearth, 0
+
+    def run(self, command: str) -> str:
+        words, stdin, target = self._words(command)
+        printed, errors = self._program(words, stdin)
+        if target is not None:
+            target.write_bytes(printed)
+            printed = b""
+        return printed.decode("utf-8") + errors
+
+    def _words(self, command: str) -> tuple[list[str], bytes, Path | None]:
+        lexer = shlex.shlex(command, posix=True, punctuation_chars="<>|;&")
+        lexer.whitespace_split = True
+        words, stdin, target = [], b"", None
+        for word in lexer:
+            if word == "<":
+                stdin = (self.folder / next(lexer)).read_bytes()
+            elif word == ">":
+                target = self.folder / next(lexer)
+            else:
+                words.append(word)
+        return words, stdin, target
+
+    def _program(self, words: list[str], stdin: bytes) -> tuple[bytes, str]:
+        if words == ["echo", "$?"]:
+            return f"{self.status}\n".encode(), ""
+        if words[0] == "echo":
+            return (" ".join(words[1:]) + "\n").encode(), ""
+        if words[0] == "cat":
+            return b"".join((self.folder / name).read_bytes() for name in words[1:]), ""
+        assert words[0] == "hearth", f"the transcripts know no {words[0]}"
+        done = self.hearth(*words[1:], stdin=stdin)
+        self.status = done.status
+        return done.out_bytes, done.err
+
+
+@pytest.mark.timeout(60)
+def test_every_transcript_prints_what_it_shows(work: Path, hearth: Callable[..., Any]) -> None:
+    shell = Shell(work, hearth)
+    for transcript in blocks("console"):
+        for step in steps(transcript):
+            printed = shell.run(step.command)
+            assert step.shows(printed), f"$ {step.command}\n{printed}\nbut the README shows\n{step.expected}"
+
+
+def test_ci_runs_the_test_command_of_the_readme() -> None:
+    command = next(line for line in "".join(blocks("sh")).splitlines() if line.endswith("pytest"))
+    assert f"\n    {command}\n" in (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+
+
+def test_powershell_gets_the_same_commands_without_what_5_1_does_not_know() -> None:
+    lines = "".join(blocks("powershell")).splitlines()
+    assert not [line for line in lines if "&&" in line or "||" in line]
+    for words in ("pip install .", 'pip install -e ".[dev]"', "hearth demo", "pytest"):
+        assert any(words in line for line in lines), words
+
+
+def test_the_dependency_table_names_what_is_installed() -> None:
+    with open(ROOT / "pyproject.toml", "rb") as file:
+        declared = tomllib.load(file)["project"]["dependencies"]
+    table = README.partition("## Dependencies")[2].partition("\n## ")[0]
+    named = re.findall(r"^\| ([a-z0-9-]+) \|", table, re.MULTILINE)
+    assert sorted(set(named) - {"package"}) == sorted(re.match(r"[a-z0-9-]+", line)[0] for line in declared)  # type: ignore[index]
+
+
+def test_the_map_of_the_code_names_files_that_are_there() -> None:
+    table = README.partition("## Map of the code")[2].partition("\n## ")[0]
+    named = [name for name in re.findall(r"`([\w./]+)`", table) if "/" in name and "FAMILY" not in name]
+    assert [name for name in named if not (ROOT / name).exists()] == []
