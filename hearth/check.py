@@ -42,13 +42,17 @@ _WHOLE = re.compile(r"-?(0|[1-9][0-9]*)\Z", re.ASCII)
 def parse(text: str | bytes) -> Any:
     """A JSON value. Raises `InvalidInput`, with a hint where a shell has eaten the quotes."""
     try:
-        return json.loads(text)
+        return json.loads(text, parse_constant=_refuse_constant)
     except (ValueError, RecursionError) as error:
         shown = text if isinstance(text, str) else text.decode("utf-8", "replace")
         hint = None
         if re.match(r"\s*\{\s*[\w']", shown):
             hint = "the shell took the quotes away: give the JSON on standard input (-) or in a file (@input.json)"
         raise InvalidInput(Problem("", "not_json", f"this is not JSON: {error}"), hint=hint) from None
+
+
+def _refuse_constant(name: str) -> Any:
+    raise ValueError(f"{name} is no JSON value")
 
 
 def validate(model: type[T], value: Any) -> T:

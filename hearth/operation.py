@@ -72,6 +72,12 @@ class Family:
 
 def types_of(function: Callable[..., Any]) -> tuple[type, type]:
     """The input and result types, which are the annotations of the function's second parameter and return."""
-    hints = get_type_hints(function)
-    result = hints.pop("return")
-    return list(hints.values())[1], result
+    known = _TYPES.get(function)
+    if known is None:
+        hints = get_type_hints(function)
+        result = hints.pop("return")
+        known = _TYPES[function] = (list(hints.values())[1], result)
+    return known
+
+
+_TYPES: dict[Callable[..., Any], tuple[type, type]] = {}

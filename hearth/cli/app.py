@@ -5,31 +5,17 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import Any
 
 import click
 
 import hearth
 from hearth import __version__, catalog
-from hearth.cli.render import Output
+from hearth.cli.options import Globals
 from hearth.errors import HearthError, InvalidInput, Problem
 from hearth.operation import Family, Operation
 
 EPILOG = "`hearth FAMILY --help` shows a family's operations, `hearth demo` what they do."
-
-
-@dataclass(slots=True)
-class Globals:
-    """What the global options said, wherever they stood."""
-
-    output: Output = field(default_factory=Output)
-    verbose: bool = False
-    data_dir: str | None = None
-    config: str | None = None
-    roots: list[str] = field(default_factory=list)
-    run: str | None = None
-    conversation: str | None = None
 
 
 def _globals(context: click.Context) -> Globals:
@@ -117,7 +103,9 @@ def _top_level() -> dict[str, Callable[[], click.Command]]:
             continue
         for row in family.operations:
             made.setdefault(row.at_shell[0], _own_command(family, row))
-    return made | edge.COMMANDS
+    for row in edge.FAMILY.operations:
+        made.setdefault(row.at_shell[0], _own_command(edge.FAMILY, row))
+    return made
 
 
 def _own_command(family: Family, row: Operation) -> Callable[[], click.Command]:
@@ -140,11 +128,10 @@ def _summary(name: str) -> str:
 
     if name in GROUPS:
         return GROUPS[name]
-    if name in edge.SUMMARIES:
-        return edge.SUMMARIES[name]
     if name in catalog.FAMILIES:
         return catalog.family(name).summary
-    return next(row.summary for row in catalog.family("self").operations if row.at_shell == (name,))
+    rows = (*catalog.family("self").operations, *edge.FAMILY.operations)
+    return next(row.summary for row in rows if row.at_shell == (name,))
 
 
 class FamilyGroup(click.Group):
@@ -174,9 +161,14 @@ def _command(family: Family, row: Operation) -> click.Command:
 
 
 def _run_row(family: Family, row: Operation, given: Any) -> int:
+    from hearth.cli import edge
+
+    options = _globals(click.get_current_context())
+    if family is edge.FAMILY:
+        return edge.run(options, row, given)
     from hearth.cli.invoke import run_row
 
-    return run_row(_globals(click.get_current_context()), family, row, given)
+    return run_row(options, family, row, given)
 
 
 def build_app() -> click.Group:

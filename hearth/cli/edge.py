@@ -1,10 +1,65 @@
-"""Commands that belong to the shell alone: they reach operations rather than being some."""
+"""Commands that belong to the shell alone: they reach operations rather than being some.
+
+Their rows have the shape of every other row, so words, help, completions and the reference come the same way; but a
+function here is handed the global options, and it answers with a result or with the exit status of what it showed.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
-import click
+from hearth.operation import Effect, Family, Operation, Surface
 
-COMMANDS: dict[str, Callable[[], click.Command]] = {}
-SUMMARIES: dict[str, str] = {}
+if TYPE_CHECKING:
+    from hearth.cli.options import Globals
+
+
+def _row(name: str, target: str, summary: str, *examples: str, words: tuple[str, ...] = ()) -> Operation:
+    return Operation(
+        name, target, Effect.READ, summary, examples=examples, surfaces=Surface.CLI, words=words, storeless=True
+    )
+
+
+FAMILY = Family(
+    "shell",
+    "The shell's own commands.",
+    (
+        _row(
+            "call",
+            "call:call",
+            "Call an operation with JSON, or many in a batch.",
+            'hearth call fs.stat \'{"path": "README.md"}\'',
+            "hearth call fs.stat @input.json",
+            "hearth call --batch --jobs 4 < requests.ndjson",
+        ),
+        _row(
+            "operations",
+            "listing:operations",
+            "List every operation: what it does and where it can be reached.",
+            "hearth operations",
+            "hearth operations --json",
+        ),
+        _row(
+            "schema",
+            "listing:schema",
+            "Show the JSON Schemas of an operation's input and result.",
+            "hearth schema fs.stat",
+        ),
+    ),
+    package="hearth.cli",
+    top_level=True,
+)
+
+
+def run(options: Globals, row: Operation, given: Any) -> int:
+    """Run one of the shell's own commands; the exit status."""
+    answer = FAMILY.load(row.target)(options, given)
+    if isinstance(answer, int):
+        return answer
+    from hearth.cli import render
+    from hearth.cli.exit_status import exit_status
+    from hearth.dispatch import Answer
+
+    made = Answer(row.name, answer.state, result=answer)
+    render.show(made, options.output)
+    return exit_status(made)

@@ -16,7 +16,7 @@ from hearth.runtime import Caller, Runtime, current_directory
 from hearth.settings import Settings
 
 if TYPE_CHECKING:
-    from hearth.cli.app import Globals
+    from hearth.cli.options import Globals
 
 
 def open_runtime(options: Globals, caller: Caller = Caller.SHELL) -> Runtime:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING, Any
 
+from hearth.cli.options import Output
 from hearth.document import VERSION, document, plain
 from hearth.fields import Field, fields_of
 from hearth.model import Hidden, Items, Raw, State
@@ -16,28 +15,6 @@ from hearth.model import Hidden, Items, Raw, State
 if TYPE_CHECKING:
     from hearth.dispatch import Answer
     from hearth.errors import HearthError
-
-
-@dataclass(slots=True)
-class Output:
-    """How this process shows its answers."""
-
-    json: bool = False
-    ndjson: bool = False
-    quiet: bool = False
-    color: bool = True
-
-    @property
-    def is_terminal(self) -> bool:
-        return sys.stdout.isatty()
-
-    @property
-    def colored(self) -> bool:
-        return self.color and self.is_terminal and not os.environ.get("NO_COLOR")
-
-    @property
-    def machine_readable(self) -> bool:
-        return self.json or self.ndjson
 
 
 def show(answer: Answer, output: Output) -> None:
@@ -171,6 +148,8 @@ def _cell(value: Any) -> str:
         return ""
     if isinstance(value, bool):
         return "yes" if value else "no"
+    if isinstance(value, list) and all(isinstance(item, str) for item in value):
+        return escape_controls(", ".join(value))
     if isinstance(value, (dict, list)):
         return json.dumps(value, ensure_ascii=False)
     return escape_controls(str(value))

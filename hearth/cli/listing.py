@@ -1,0 +1,99 @@
+"""`hearth operations` and `hearth schema`: what there is, for people and programs."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from hearth import catalog
+from hearth.cli.options import Globals
+from hearth.model import Cli, Help, Items, State, model
+from hearth.operation import Effect, Surface, types_of
+
+SURFACES = {
+    Surface.CLI: "cli",
+    Surface.MCP: "mcp",
+    Surface.SCATTER: "scatter",
+    Surface.RECIPE: "recipe",
+}
+
+
+@model
+class ListOperations:
+    family: Annotated[
+        str | None, Cli(argument=True, completes="family"), Help("Only the operations of this family.")
+    ] = None
+
+
+@model
+class OperationRow:
+    operation: Annotated[str, Help("The name that `call`, recipes and events use.")]
+    effect: Annotated[Effect, Help("What it may do.")]
+    surfaces: Annotated[tuple[str, ...], Help("Where it can be reached.")]
+    command: Annotated[str, Help("The words at the shell.")]
+    summary: Annotated[str, Help("What it does.")]
+    input_schema: Annotated[dict[str, Any] | None, Help("The JSON Schema of its input; only in JSON.")] = None
+
+
+@model
+class OperationTable:
+    """Every operation, in the order of the families."""
+
+    state: State = State.COMPLETED
+    operations: Annotated[
+        tuple[OperationRow, ...], Items(columns=("operation", "effect", "surfaces", "summary")), Help("The rows.")
+    ]
+
+
+def operations(options: Globals, given: ListOperations) -> OperationTable:
+    """Raises `UnknownOperation` for a family that does not exist."""
+    families = [catalog.family(given.family)] if given.family else [catalog.family(name) for name in catalog.FAMILIES]
+    rows = [
+        OperationRow(
+            operation=f"{family.name}.{row.name}",
+            effect=row.effect,
+            surfaces=tuple(word for surface, word in SURFACES.items() if surface in row.surfaces),
+            command=" ".join(("hearth", *(() if family.top_level else (family.name,)), *row.at_shell)),
+            summary=row.summary,
+            input_schema=_input_schema(family.load(row.target)) if options.output.machine_readable else None,
+        )
+        for family in families
+        for row in family.operations
+    ]
+    return OperationTable(operations=tuple(rows))
+
+
+def _input_schema(function: Any) -> dict[str, Any]:
+    from hearth import check
+
+    return check.input_schema(types_of(function)[0])
+
+
+@model
+class ShowSchema:
+    operation: Annotated[
+        str, Cli(argument=True, metavar="FAMILY.OPERATION", completes="operation"), Help("The operation.")
+    ]
+
+
+@model
+class OperationSchema:
+    """The JSON Schemas (draft 2020-12) of an operation."""
+
+    state: State = State.COMPLETED
+    operation: Annotated[str, Help("The name of the operation.")]
+    input: Annotated[dict[str, Any], Help("What it accepts.")]
+    result: Annotated[dict[str, Any], Help("What it answers with, beside `version` and `error`.")]
+
+
+def schema(options: Globals, given: ShowSchema) -> OperationSchema:
+    """Raises `UnknownOperation`."""
+    from hearth import check
+
+    family, row = catalog.find(given.operation)
+    options.output.json = True  # a schema is JSON, whoever reads it
+    input_type, result_type = types_of(family.load(row.target))
+    return OperationSchema(
+        operation=f"{family.name}.{row.name}",
+        input=check.input_schema(input_type),
+        result=check.result_schema(result_type),
+    )

@@ -1,0 +1,42 @@
+"""What the global options said, and what that means for output."""
+
+from __future__ import annotations
+
+import os
+import sys
+from dataclasses import dataclass, field
+
+
+@dataclass(slots=True)
+class Output:
+    """How this process shows its answers."""
+
+    json: bool = False
+    ndjson: bool = False
+    quiet: bool = False
+    color: bool = True
+
+    @property
+    def is_terminal(self) -> bool:
+        return sys.stdout.isatty()
+
+    @property
+    def colored(self) -> bool:
+        return self.color and self.is_terminal and not os.environ.get("NO_COLOR")
+
+    @property
+    def machine_readable(self) -> bool:
+        return self.json or self.ndjson
+
+
+@dataclass(slots=True)
+class Globals:
+    """What the global options said, wherever they stood."""
+
+    output: Output = field(default_factory=Output)
+    verbose: bool = False
+    data_dir: str | None = None
+    config: str | None = None
+    roots: list[str] = field(default_factory=list)
+    run: str | None = None
+    conversation: str | None = None
