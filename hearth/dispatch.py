@@ -101,7 +101,7 @@ def record(runtime: Runtime, row: Operation, given: Any, answer: Answer) -> None
 
     is_read = row.effect is Effect.READ
     try:
-        event_log.record(runtime, given, answer, wait=not is_read)
+        event_log.record(runtime, given, answer, is_read=is_read)
     except HearthError as error:
         if not is_read:
             runtime.notice(f"hearth: the event of this call was not stored: {error.message}")

@@ -2,29 +2,146 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable
+from enum import Enum
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from hearth.runtime import Runtime
+from hearth.document import plain, readable
+from hearth.errors import DatabaseBusy
+from hearth.fields import Field, fields_of
+from hearth.model import Content
+from hearth.runtime import Caller, Runtime
 
 if TYPE_CHECKING:
     from hearth.dispatch import Answer
+    from hearth.store.events import Row
+
+MAX_TEXT = 200
+MAX_NAMES = 64
+LONG_LIVED = (Caller.BATCH, Caller.MCP)
 
 
-def record(runtime: Runtime, given: Any, answer: Answer, *, wait: bool) -> None:
-    """Store the event of a call; without `wait`, a busy database drops it."""
+def record(runtime: Runtime, given: Any, answer: Answer, *, is_read: bool) -> None:
+    """Store the event of a call. Of a read it never waits: the process's queue takes it, or, where the process
+    ends with the call, a busy database drops it."""
     from hearth.store import events
 
-    with runtime.store.write(wait=wait) as tx:
-        events.insert(
-            tx,
-            {
-                "at": runtime.now(),
-                "operation": answer.operation,
-                "entity": None,
-                "caller": runtime.caller,
-                "state": answer.state,
-                "error": answer.error.code if answer.error else None,
-                "duration_ms": answer.duration_ms,
-                "data": type(given).__name__,
-            },
-        )
+    row = row_of(runtime, given, answer)
+    if is_read and runtime.caller in LONG_LIVED:
+        runtime.store.events.put(row)
+        return
+    store = runtime.store
+    try:
+        with store.write(wait_ms=0) if is_read else store.write() as tx:
+            events.insert(tx, row)
+    except DatabaseBusy:
+        if not is_read:
+            raise
+        store.count_dropped(1)
+
+
+def row_of(runtime: Runtime, given: Any, answer: Answer) -> Row:
+    """The event's columns."""
+    return {
+        "at": runtime.now(),
+        "operation": answer.operation,
+        "entity": _entity(given, answer.result),
+        "caller": runtime.caller.value,
+        "run": runtime.group,
+        "conversation": runtime.conversation,
+        "state": answer.state.value,
+        "error": answer.error.code if answer.error else None,
+        "duration_ms": answer.duration_ms,
+        "data": json.dumps(describe(given), separators=(",", ":")),
+    }
+
+
+def _entity(given: Any, result: Any) -> str | None:
+    """What the call was about: the receipt that it left, else the path."""
+    for holder, name in ((result, "receipt"), (result, "path"), (given, "path")):
+        found = getattr(holder, name, None)
+        if isinstance(found, str):
+            return readable(_shortened(found))
+    return None
+
+
+def describe(given: Any) -> dict[str, Any]:
+    """The fields of an input that differ from their defaults, fit to be kept."""
+    made = {}
+    for name, default, fit in _recipe(type(given)):
+        value = getattr(given, name)
+        if value is not None and value != default:
+            made[name] = fit(value)
+    return made
+
+
+def _recipe(model: type) -> tuple[tuple[str, Any, Callable[[Any], Any]], ...]:
+    known = _RECIPES.get(model)
+    if known is None:
+        fields = fields_of(model)
+        known = _RECIPES[model] = tuple((field.name, field.default, _fitting(field)) for field in fields)
+    return known
+
+
+_RECIPES: dict[type, tuple[tuple[str, Any, Callable[[Any], Any]], ...]] = {}
+
+
+def _fitting(field: Field) -> Callable[[Any], Any]:
+    if field.find(Content) or _is_secret_name(field.name):
+        return _digest
+    if field.mapping:
+        return _digests
+    if field.many:
+        return _length
+    if field.is_model:
+        return describe
+    return _scalar
+
+
+def _scalar(value: Any) -> Any:
+    if isinstance(value, Enum):
+        return value.value
+    return _shortened(value) if isinstance(value, str) else value
+
+
+def _shortened(text: str) -> str:
+    # Redacted before it is cut: half a token would no longer look like one.
+    return _redact(text[: 16 * MAX_TEXT])[:MAX_TEXT]
+
+
+def _digest(value: Any) -> dict[str, Any]:
+    import hashlib
+
+    text = value if isinstance(value, str) else json.dumps(plain(value), sort_keys=True)
+    data = text.encode("utf-8", "surrogatepass")
+    return {"length": len(data), "sha256": hashlib.sha256(data).hexdigest()}
+
+
+def _digests(values: dict[str, Any]) -> dict[str, Any]:
+    return {_shortened(name): _digest(value) for name, value in list(values.items())[:MAX_NAMES]}
+
+
+def _length(values: Any) -> dict[str, int]:
+    return {"length": len(values)}
+
+
+def _redact(text: str) -> str:
+    rule = _secret_rule()
+    return rule.redact(text) if rule else text
+
+
+def _is_secret_name(name: str) -> bool:
+    rule = _secret_rule()
+    return bool(rule and rule.is_secret_name(name))
+
+
+@cache
+def _secret_rule() -> Any:
+    from importlib import import_module
+
+    try:
+        return import_module("hearth.secrets")
+    except ImportError:
+        return None

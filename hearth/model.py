@@ -141,8 +141,8 @@ class PathName:
     __slots__ = ()
 
 
-class Secret:
-    """The field's value is content: events keep its length and sha256 only."""
+class Content:
+    """The field's value is what a file holds or will hold: events keep its length and sha256 only."""
 
     __slots__ = ()
 

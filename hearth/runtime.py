@@ -41,7 +41,7 @@ class StoreOpener:
             if self._store is None:
                 from hearth.store.database import open_store
 
-                self._store = open_store(runtime.host, runtime.data_dir, runtime.clock)
+                self._store = open_store(runtime.host, runtime.data_dir, runtime.clock, runtime.notice)
             return self._store
 
     def close(self) -> None:

@@ -9,8 +9,9 @@ from __future__ import annotations
 import contextlib
 import os
 import sqlite3
+import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING
 
@@ -28,6 +29,7 @@ from hearth.errors import (
 if TYPE_CHECKING:
     from hearth.clock import Clock
     from hearth.platforms.base import Host
+    from hearth.store.event_queue import EventQueue
 
 FILE_NAME = "hearth.sqlite3"
 APPLICATION_ID = 0x48525448  # "HRTH"
@@ -35,36 +37,26 @@ BUSY_TIMEOUT_MS = 10_000
 MAX_READERS = 4
 OLDEST_SQLITE = (3, 37, 0)
 SCHEMA_VERSION = 1  # how many migrations there are; a test counts them
+DROPPED_NAME = "events-dropped"  # beside the database: one byte for each event that a busy database lost
+KEPT_WAL_BYTES = 256 * 1024  # a longer log is worth the two syncs that folding it into the database takes
 
 
-def open_store(host: Host, data_dir: str, clock: Clock) -> Store:
-    """Open, and if need be make or migrate, the database of a data directory. Raises `DatabaseError`."""
+def open_store(host: Host, data_dir: str, clock: Clock, notice: Callable[[str], None] | None = None) -> Store:
+    """Open, and if need be make or migrate, the database of a data directory. Raises `DatabaseError`, `NoSpace`."""
     if sqlite3.sqlite_version_info < OLDEST_SQLITE:
         raise SqliteTooOld(f"SQLite {sqlite3.sqlite_version} is too old: hearth needs 3.37 or newer")
-    _prepare_directory(host, data_dir)
-    store = Store(os.path.join(data_dir, FILE_NAME), clock)
+    path = os.path.join(data_dir, FILE_NAME)
+    if not os.path.exists(path):
+        from hearth.store import creation
+
+        creation.create(host, data_dir, notice)
+    store = Store(path, clock)
     try:
-        store.migrate()
+        store.prepare()
     except BaseException:
         store.close()
         raise
     return store
-
-
-def _prepare_directory(host: Host, data_dir: str) -> None:
-    ignore = os.path.join(data_dir, ".gitignore")
-    if os.path.exists(ignore):
-        return
-    try:
-        host.make_private_directory(data_dir)
-        with open(ignore, "w", encoding="ascii", newline="\n") as file:
-            file.write("*\n")
-    except FileExistsError:
-        raise DatabaseReadOnly(f"{data_dir} is no directory") from None
-    except OSError as error:
-        # An existing directory that cannot be written may still hold a database that can be read.
-        if not os.path.exists(os.path.join(data_dir, FILE_NAME)):
-            raise DatabaseReadOnly(f"the data directory {data_dir} cannot be written: {error.strerror}") from error
 
 
 @contextlib.contextmanager
@@ -77,9 +69,9 @@ def translated(path: str) -> Iterator[None]:
 
 
 def _meaning(error: sqlite3.DatabaseError, path: str) -> DatabaseError | NoSpace:
-    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
-    if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
-        return DatabaseBusy(f"{path} stayed locked by other processes for {BUSY_TIMEOUT_MS} ms")
+    code = code_of(error)
+    if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL):
+        return DatabaseBusy(f"{path} is locked by other processes")
     if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
         return DatabaseDamaged(f"{path} is damaged: {error}")
     if code in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM):
@@ -87,6 +79,11 @@ def _meaning(error: sqlite3.DatabaseError, path: str) -> DatabaseError | NoSpace
     if code == sqlite3.SQLITE_FULL:
         return NoSpace(f"the disk of {path} is full")
     return DatabaseError(f"{path}: {error}")
+
+
+def code_of(error: sqlite3.DatabaseError) -> int:
+    """SQLite's primary result code; Python's own complaints have none."""
+    return getattr(error, "sqlite_errorcode", 0) & 0xFF
 
 
 class Store:
@@ -98,46 +95,83 @@ class Store:
         self._writing = threading.RLock()
         self._readers: SimpleQueue[sqlite3.Connection] = SimpleQueue()
         self._reader_slots = threading.BoundedSemaphore(MAX_READERS)
+        self._making_queue = threading.Lock()
+        self._events: EventQueue | None = None
+        self._address = path
         with translated(path):
-            self._writer = self._connect()
+            self._writer = self._connect_somehow()
+
+    def _connect_somehow(self) -> sqlite3.Connection:
+        connection = self._connect()
+        try:
+            connection.execute("PRAGMA user_version")
+        except sqlite3.OperationalError as error:
+            connection.close()
+            # WAL needs two files beside the database. Where they can't be made and no log is left over, nobody
+            # can be writing, so the file may be read as if it never changed.
+            log = self.path + "-wal"
+            if code_of(error) != sqlite3.SQLITE_CANTOPEN or (os.path.exists(log) and os.path.getsize(log)):
+                raise
+            self._address = file_uri(self.path, "mode=ro&immutable=1")
+            connection = self._connect()
+        return connection
 
     def _connect(self) -> sqlite3.Connection:
         connection = sqlite3.connect(
-            self.path, timeout=BUSY_TIMEOUT_MS / 1000, isolation_level=None, check_same_thread=False
+            self._address,
+            timeout=BUSY_TIMEOUT_MS / 1000,
+            isolation_level=None,
+            check_same_thread=False,
+            uri=self._address is not self.path,
         )
         connection.row_factory = sqlite3.Row
-        try:
-            connection.execute("PRAGMA journal_mode = WAL")
-        except sqlite3.OperationalError as error:
-            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_READONLY:
-                raise
-        connection.execute("PRAGMA foreign_keys = ON")
         connection.execute("PRAGMA synchronous = NORMAL")
+        connection.execute("PRAGMA foreign_keys = ON")
         return connection
 
-    @contextlib.contextmanager
-    def write(self, *, durable: bool = False, wait: bool = True) -> Iterator[sqlite3.Connection]:
-        """A write transaction. `durable` returns only once it survives a power cut; without `wait`, a database
-        that another process is writing raises `DatabaseBusy` at once."""
-        with self._writing, translated(self.path):
-            connection = self._writer
-            if not wait:
-                connection.execute("PRAGMA busy_timeout = 0")
-            if durable:
-                connection.execute("PRAGMA synchronous = FULL")
-            try:
-                connection.execute("BEGIN IMMEDIATE")
-                yield connection
-                connection.execute("COMMIT")
-            except BaseException:
-                if connection.in_transaction:
-                    connection.execute("ROLLBACK")
+    def prepare(self) -> None:
+        """Check whose file it is, and bring it to this version's schema. Raises `DatabaseTooNew`,
+        `DatabaseForeign`, `DatabaseDamaged`, `DatabaseReadOnly`."""
+        with translated(self.path):
+            version = version_of(self._writer, self.path)
+            if self._writer.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
+                self._switch_to_wal()
+        if version < SCHEMA_VERSION:
+            from hearth.store import creation
+
+            with self.write(durable=True) as tx:
+                creation.migrate(tx, self.path)
+
+    def _switch_to_wal(self) -> None:
+        try:
+            self._writer.execute("PRAGMA journal_mode = WAL")
+        except sqlite3.OperationalError as error:
+            # Busy: another process makes the switch just now. Read-only: whoever can write will make it.
+            if code_of(error) not in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN):
                 raise
-            finally:
+
+    @contextlib.contextmanager
+    def write(self, *, durable: bool = False, wait_ms: int = BUSY_TIMEOUT_MS) -> Iterator[sqlite3.Connection]:
+        """A write transaction. `durable` returns only once it survives a power cut. Raises `DatabaseBusy` when
+        other threads and processes still write after `wait_ms`."""
+        if not self._writing.acquire(timeout=wait_ms / 1000):
+            raise DatabaseBusy(f"{self.path} is being written by another thread")
+        try:
+            with translated(self.path):
+                if wait_ms != BUSY_TIMEOUT_MS:
+                    self._writer.execute(f"PRAGMA busy_timeout = {wait_ms}")
                 if durable:
-                    connection.execute("PRAGMA synchronous = NORMAL")
-                if not wait:
-                    connection.execute(f"PRAGMA busy_timeout = {BUSY_TIMEOUT_MS}")
+                    self._writer.execute("PRAGMA synchronous = FULL")
+                try:
+                    with transaction(self._writer):
+                        yield self._writer
+                finally:
+                    if durable:
+                        self._writer.execute("PRAGMA synchronous = NORMAL")
+                    if wait_ms != BUSY_TIMEOUT_MS:
+                        self._writer.execute(f"PRAGMA busy_timeout = {BUSY_TIMEOUT_MS}")
+        finally:
+            self._writing.release()
 
     @contextlib.contextmanager
     def read(self) -> Iterator[sqlite3.Connection]:
@@ -147,6 +181,7 @@ class Store:
                 connection = self._readers.get_nowait()
             except Empty:
                 connection = self._connect()
+                connection.execute("PRAGMA query_only = ON")
             try:
                 connection.execute("BEGIN")
                 yield connection
@@ -155,53 +190,85 @@ class Store:
                     connection.execute("ROLLBACK")
                 self._readers.put(connection)
 
-    def migrate(self) -> None:
-        """Bring the schema to this version. Raises `DatabaseTooNew`, `DatabaseForeign`, `DatabaseDamaged`."""
-        with translated(self.path):
-            version = self._version()
-        if version < SCHEMA_VERSION:
-            with self.write(durable=True) as tx:
-                # Another process may have migrated while this one waited for the lock.
-                for script in migrations()[self._version() :]:
-                    for statement in statements(script):
-                        tx.execute(statement)
-                tx.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-                tx.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+    @property
+    def events(self) -> EventQueue:
+        """Where a long-lived process puts the events of its reads."""
+        with self._making_queue:
+            if self._events is None:
+                from hearth.store.event_queue import EventQueue
 
-    def _version(self) -> int:
-        (application,) = self._writer.execute("PRAGMA application_id").fetchone()
-        (version,) = self._writer.execute("PRAGMA user_version").fetchone()
-        (tables,) = self._writer.execute("SELECT count(*) FROM sqlite_schema").fetchone()
-        if application != APPLICATION_ID and (application or version or tables):
-            raise DatabaseForeign(f"{self.path} was not made by this hearth", hint="use another --data-dir")
-        if version > SCHEMA_VERSION:
-            raise DatabaseTooNew(f"{self.path} has schema {version}, this hearth knows {SCHEMA_VERSION}")
-        return int(version)
+                self._events = EventQueue(self)
+            return self._events
+
+    def count_dropped(self, number: int) -> None:
+        """Remember that events were lost, across processes and without a lock; `hearth gc` tells and clears it."""
+        name = os.path.join(os.path.dirname(self.path), DROPPED_NAME)
+        with contextlib.suppress(OSError), open(name, "ab", buffering=0) as file:
+            file.write(b"." * number)
 
     def close(self) -> None:
+        """Store the events that wait, and close. A short log stays beside the database for the next process."""
+        if self._events is not None:
+            self._events.close()
         while True:
             try:
                 self._readers.get_nowait().close()
             except Empty:
                 break
-        self._writer.close()
+        with _log_kept(self._writer, self.path):
+            self._writer.close()
 
 
-def migrations() -> tuple[str, ...]:
-    """The migration scripts in order; the n-th brings the schema to version n."""
-    folder = os.path.join(os.path.dirname(__file__), "migrations")
-    scripts = []
-    for name in sorted(name for name in os.listdir(folder) if name.endswith(".sql")):
-        with open(os.path.join(folder, name), encoding="utf-8") as file:
-            scripts.append(file.read())
-    return tuple(scripts)
+@contextlib.contextmanager
+def transaction(connection: sqlite3.Connection) -> Iterator[None]:
+    """All or nothing, and the lock from the start, so that it is waited for where nothing was read yet."""
+    try:
+        connection.execute("BEGIN IMMEDIATE")
+        yield
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
 
 
-def statements(script: str) -> Iterator[str]:
-    """The statements of a script; `executescript` would commit the transaction that it runs in."""
-    pending = ""
-    for line in script.splitlines(keepends=True):
-        pending += line
-        if sqlite3.complete_statement(pending):
-            yield pending
-            pending = ""
+def version_of(connection: sqlite3.Connection, path: str) -> int:
+    """The schema version of hearth's own database, 0 when it is empty. Raises `DatabaseForeign`, `DatabaseTooNew`."""
+    (application,) = connection.execute("PRAGMA application_id").fetchone()
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    if application != APPLICATION_ID:
+        (tables,) = connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
+        if application or version or tables:
+            raise DatabaseForeign(f"{path} was not made by this hearth", hint="use another --data-dir")
+    if version > SCHEMA_VERSION:
+        raise DatabaseTooNew(f"{path} has schema {version}, this hearth knows {SCHEMA_VERSION}")
+    return int(version)
+
+
+def file_uri(path: str, parameters: str) -> str:
+    """SQLite's URI of an absolute path: https://sqlite.org/uri.html"""
+    escaped = path.replace("%", "%25").replace("?", "%3f").replace("#", "%23")
+    if os.name == "nt":
+        escaped = "/" + escaped.replace("\\", "/")
+    return f"file://{escaped}?{parameters}"
+
+
+@contextlib.contextmanager
+def _log_kept(connection: sqlite3.Connection, path: str) -> Iterator[None]:
+    """Closing the last connection folds the log into the database, which costs two syncs. For the one row of a
+    one-shot command that is most of its time, so a short log is left for later."""
+    try:
+        keep = 0 < os.path.getsize(path + "-wal") <= KEPT_WAL_BYTES
+    except OSError:
+        keep = False
+    if not keep:
+        yield
+    elif sys.version_info >= (3, 12):
+        connection.setconfig(sqlite3.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, True)
+        yield
+    else:
+        # Before Python 3.12: the last one to close may only read, so it can't fold.
+        with contextlib.closing(sqlite3.connect(file_uri(path, "mode=ro"), uri=True)) as last:
+            with contextlib.suppress(sqlite3.DatabaseError):
+                last.execute("PRAGMA user_version").fetchone()
+            yield

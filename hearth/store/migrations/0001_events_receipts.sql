@@ -4,13 +4,15 @@ CREATE TABLE events (
     id INTEGER PRIMARY KEY,
     at TEXT NOT NULL,
     operation TEXT NOT NULL,
-    entity TEXT,
+    entity TEXT, -- the receipt or the path that the call was about
     caller TEXT NOT NULL,
+    run TEXT,
+    conversation TEXT,
     state TEXT NOT NULL
         CHECK (state IN ('completed', 'failed', 'pending', 'blocked', 'conflict', 'partial', 'cancelled', 'superseded')),
     error TEXT,
     duration_ms INTEGER NOT NULL,
-    data TEXT NOT NULL
+    data TEXT NOT NULL CHECK (json_valid(data)) -- the input: short scalars, the rest as length and sha256
 ) STRICT;
 
 CREATE INDEX events_by_time ON events (at);

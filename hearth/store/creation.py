@@ -1,0 +1,105 @@
+"""Making a new database, and bringing an old one to this version's schema."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sqlite3
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
+
+from hearth.errors import DatabaseBusy, DatabaseError, DatabaseReadOnly, Locked, NoSpace, from_os
+from hearth.store.database import (
+    APPLICATION_ID,
+    BUSY_TIMEOUT_MS,
+    FILE_NAME,
+    SCHEMA_VERSION,
+    transaction,
+    translated,
+    version_of,
+)
+
+if TYPE_CHECKING:
+    from hearth.platforms.base import Host
+
+LOCK_NAME = "hearth.lock"
+V0_NAME = "hearth.db"
+
+
+def create(host: Host, data_dir: str, notice: Callable[[str], None] | None = None) -> None:
+    """Make the data directory and an empty database in it, whole or not at all, whoever else does the same."""
+    with _translated(data_dir):
+        host.make_private_directory(data_dir)
+        with host.lock(os.path.join(data_dir, LOCK_NAME), BUSY_TIMEOUT_MS):
+            path = os.path.join(data_dir, FILE_NAME)
+            if os.path.exists(path):
+                return
+            with open(os.path.join(data_dir, ".gitignore"), "w", encoding="ascii", newline="\n") as file:
+                file.write("*\n")
+            _build(path)
+            with contextlib.closing(host.open_root(data_dir)) as directory:
+                directory.sync()
+    old = os.path.join(data_dir, V0_NAME)
+    if notice is not None and os.path.exists(old):
+        notice(f"hearth: {old} belongs to hearth v0 and stays as it is; a new database was made beside it")
+
+
+def _build(path: str) -> None:
+    # Under a name of its own until it is whole: nobody ever opens a database without its tables, and the switch to
+    # WAL, for which SQLite does not wait, disturbs nobody.
+    new = path + ".new"
+    for left_over in (new, new + "-journal", new + "-wal", new + "-shm"):
+        with contextlib.suppress(FileNotFoundError):
+            os.remove(left_over)
+    with translated(new), contextlib.closing(sqlite3.connect(new, isolation_level=None)) as connection:
+        connection.execute("PRAGMA synchronous = FULL")
+        with transaction(connection):
+            migrate(connection, new)
+        connection.execute("PRAGMA journal_mode = WAL")
+    os.chmod(new, 0o600)
+    os.rename(new, path)
+
+
+@contextlib.contextmanager
+def _translated(data_dir: str) -> Iterator[None]:
+    try:
+        yield
+    except Locked as error:
+        raise DatabaseBusy(f"another process has been making {data_dir} for {BUSY_TIMEOUT_MS} ms") from error
+    except OSError as error:
+        meaning = from_os(error, data_dir)
+        if isinstance(meaning, NoSpace):
+            raise meaning from error
+        raise DatabaseReadOnly(f"the data directory {data_dir} cannot be written: {error.strerror}") from error
+
+
+def migrate(tx: sqlite3.Connection, path: str) -> None:
+    """Run the scripts that a database has not seen yet. Another process may have run them meanwhile."""
+    scripts = migrations()
+    for script in scripts[version_of(tx, path) :]:
+        for statement in statements(script):
+            tx.execute(statement)
+    tx.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+    tx.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+
+
+def migrations() -> tuple[str, ...]:
+    """The migration scripts in order; the n-th brings the schema to version n."""
+    folder = os.path.join(os.path.dirname(__file__), "migrations")
+    scripts = []
+    for name in sorted(name for name in os.listdir(folder) if name.endswith(".sql")):
+        with open(os.path.join(folder, name), encoding="utf-8") as file:
+            scripts.append(file.read())
+    return tuple(scripts)
+
+
+def statements(script: str) -> Iterator[str]:
+    """The statements of a script; `executescript` would commit the transaction that it runs in."""
+    pending = ""
+    for line in script.splitlines(keepends=True):
+        pending += line
+        if sqlite3.complete_statement(pending):
+            yield pending
+            pending = ""
+    if pending.strip():
+        raise DatabaseError("a migration script ends in the middle of a statement")

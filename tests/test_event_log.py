@@ -1,0 +1,121 @@
+from __future__ import annotations
+
+import hashlib
+import json
+import sqlite3
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import pytest
+
+from hearth import dispatch, event_log
+from hearth.model import Content, PathName, State, model
+from hearth.operation import Effect, Family, Operation
+from hearth.runtime import Caller, Runtime
+from hearth.store.database import DROPPED_NAME
+
+
+class Colour(StrEnum):
+    RED = "red"
+
+
+@model
+class Change:
+    path: Annotated[str, PathName()] = "a"
+    data: Annotated[str | None, Content()] = None
+    count: int = 1
+    colour: Colour | None = None
+    env: dict[str, str] | None = None
+    words: tuple[str, ...] = ()
+
+
+@model
+class Changed:
+    state: State = State.COMPLETED
+    receipt: str = "rcp_1"
+
+
+def change(runtime: Runtime, given: Change) -> Changed:  # noqa: ARG001
+    with runtime.store.read():
+        return Changed()
+
+
+def rows(runtime: Runtime) -> list[dict[str, Any]]:
+    with runtime.store.read() as view:
+        return [dict(row) for row in view.execute("SELECT * FROM events ORDER BY id")]
+
+
+def run(runtime: Runtime, given: Change, effect: Effect = Effect.WRITE) -> None:
+    family = Family("fs", "", ())
+    answer = dispatch.run(runtime, family, Operation("change", "", effect, ""), given, change)
+    assert answer.error is None
+
+
+def test_an_event_tells_who_did_what_to_what_with_which_outcome(runtime: Runtime) -> None:
+    run(runtime.for_call(group="g1", conversation="c1"), Change(path="b.txt", count=3, colour=Colour.RED))
+    (row,) = rows(runtime)
+    assert json.loads(row.pop("data")) == {"path": "b.txt", "count": 3, "colour": "red"}
+    assert row.pop("at").endswith("Z")
+    assert row.pop("duration_ms") >= 0
+    assert row == {
+        "id": 1,
+        "operation": "fs.change",
+        "entity": "rcp_1",
+        "caller": "shell",
+        "run": "g1",
+        "conversation": "c1",
+        "state": "completed",
+        "error": None,
+    }
+
+
+def test_content_and_environment_values_are_kept_as_length_and_hash_only(runtime: Runtime) -> None:
+    run(runtime, Change(data="grün", env={"TOKEN": "hush"}, words=("a", "b")))
+    (row,) = rows(runtime)
+    assert json.loads(row["data"]) == {
+        "data": {"length": 5, "sha256": hashlib.sha256("grün".encode()).hexdigest()},
+        "env": {"TOKEN": {"length": 4, "sha256": hashlib.sha256(b"hush").hexdigest()}},
+        "words": {"length": 2},
+    }
+
+
+def test_a_long_text_is_cut_at_200_characters() -> None:
+    assert event_log.describe(Change(path="x" * 5_000)) == {"path": "x" * 200}
+
+
+def test_a_name_that_is_no_unicode_can_be_stored(runtime: Runtime) -> None:
+    run(runtime, Change(path="a\udcff", data="\udcff"))
+    assert len(rows(runtime)) == 1
+
+
+def test_a_failure_leaves_its_code(runtime: Runtime) -> None:
+    dispatch.call_json(runtime, "fs.stat", {"path": "missing"})
+    (row,) = rows(runtime)
+    assert (row["state"], row["error"], row["entity"]) == ("blocked", "not_found", "missing")
+
+
+@pytest.mark.parametrize("caller", [Caller.BATCH, Caller.MCP])
+def test_reads_of_a_long_lived_process_are_all_stored_when_it_ends(runtime: Runtime, caller: Caller) -> None:
+    for _ in range(50):
+        run(runtime.for_call(caller=caller), Change(), Effect.READ)
+    runtime.close()
+    assert len(rows(runtime)) == 50
+
+
+def test_a_read_does_not_wait_for_its_event_and_counts_what_was_lost(runtime: Runtime) -> None:
+    other = sqlite3.connect(runtime.store.path, isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    run(runtime, Change(), Effect.READ)
+    other.execute("ROLLBACK")
+    other.close()
+    assert rows(runtime) == []
+    assert (Path(runtime.data_dir) / DROPPED_NAME).read_bytes() == b"."
+
+
+def test_a_read_works_without_any_data_directory(runtime: Runtime, work: Path) -> None:
+    (work / "a.txt").touch()
+    Path(runtime.data_dir).parent.mkdir(parents=True)
+    Path(runtime.data_dir).write_bytes(b"in the way")
+    answer = dispatch.call_json(runtime, "fs.stat", {"path": "a.txt"})
+    assert answer.state is State.COMPLETED
