@@ -9,9 +9,13 @@ def main() -> None:
 
         sys.stdout.write(f"hearth {__version__}\n")
         return
-    from hearth.cli.app import main as run
+    try:
+        from hearth.cli.app import run
 
-    sys.exit(run())
+        status = run()
+    except KeyboardInterrupt:  # before the command, or behind it
+        status = 130
+    sys.exit(status)
 
 
 if __name__ == "__main__":

@@ -8,10 +8,11 @@ import time
 import traceback
 
 
-def write_traceback(data_dir: str, error: BaseException) -> str:
+def write_traceback(data_dir: str | None, error: BaseException) -> str:
     """Write the traceback to a new private file in the data directory, else in the temporary one; its path."""
     text = "".join(traceback.format_exception(error))
-    for directory in (os.path.join(data_dir, "crashes"), tempfile.gettempdir()):
+    private = (os.path.join(data_dir, "crashes"),) if data_dir else ()
+    for directory in (*private, tempfile.gettempdir()):
         try:
             os.makedirs(directory, mode=0o700, exist_ok=True)
             descriptor, path = tempfile.mkstemp(".txt", f"hearth-{time.strftime('%Y%m%d-%H%M%S')}-", directory)

@@ -65,7 +65,7 @@ def _outcome(runtime: Runtime, name: str, function: Callable[..., Any], given: A
     except MemoryError:
         return Answer(name, State.BLOCKED, error=SystemRefused("the machine ran out of memory"))
     except Exception as error:
-        return Answer(name, State.FAILED, error=internal(runtime, error))
+        return Answer(name, State.FAILED, error=internal(runtime.data_dir, error))
     return Answer(name, result.state, result=result)
 
 
@@ -87,11 +87,11 @@ class Streamed:
     state: State = State.COMPLETED
 
 
-def internal(runtime: Runtime, error: Exception) -> InternalError:
+def internal(data_dir: str | None, error: Exception) -> InternalError:
     """A bug: the traceback goes to a file in the data directory, its name to the user."""
     from hearth.crash import write_traceback
 
-    where = write_traceback(runtime.data_dir, error)
+    where = write_traceback(data_dir, error)
     return InternalError(f"a bug in hearth: {type(error).__name__}: {error}; the traceback is in {where}", file=where)
 
 

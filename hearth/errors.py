@@ -326,6 +326,12 @@ class InternalError(HearthError):
     exit_status = 70
 
 
+class OutputFailed(HearthError):
+    """Standard output cannot be written, such as a file on a full disk."""
+
+    code = "output_failed"
+
+
 class SystemRefused(HearthError):
     """The operating system refused for a reason that has no name of its own here."""
 

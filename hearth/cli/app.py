@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -11,8 +10,9 @@ import click
 
 import hearth
 from hearth import __version__, catalog
+from hearth.cli.help import Group
 from hearth.cli.options import Globals
-from hearth.errors import HearthError, InvalidInput, Problem
+from hearth.errors import HearthError, InvalidInput, OutputFailed, Problem
 from hearth.operation import Family, Operation
 
 EPILOG = "`hearth FAMILY --help` shows a family's operations, `hearth demo` what they do."
@@ -69,27 +69,23 @@ def global_options() -> list[click.Parameter]:
     ]
 
 
-class Root(click.Group):
+class Root(Group):
     """`hearth`: families, and hearth's own commands beside them."""
 
     def list_commands(self, _: click.Context) -> list[str]:
         return list(_top_level())
 
     def get_command(self, _: click.Context, name: str) -> click.Command | None:
-        if maker := _top_level().get(name):
-            return maker()
-        return None
+        maker = _top_level().get(name)
+        return maker() if maker else None
 
-    def format_commands(self, context: click.Context, formatter: click.HelpFormatter) -> None:
+    def sections(self) -> list[tuple[str, list[tuple[str, str]]]]:
         families = [name for name in catalog.FAMILIES if not catalog.family(name).top_level]
-        for title, names in (
-            ("Families", families),
-            ("Commands", [name for name in self.list_commands(context) if name not in families]),
-        ):
-            rows = [(name, _summary(name)) for name in names]
-            if rows:
-                with formatter.section(title):
-                    formatter.write_dl(rows)
+        own = [name for name in _top_level() if name not in families]
+        return [
+            ("Families", [(name, _summary(name)) for name in families]),
+            ("Commands", [(name, _summary(name)) for name in own]),
+        ]
 
 
 def _top_level() -> dict[str, Callable[[], click.Command]]:
@@ -134,11 +130,12 @@ def _summary(name: str) -> str:
     return next(row.summary for row in rows if row.at_shell == (name,))
 
 
-class FamilyGroup(click.Group):
+class FamilyGroup(Group):
     """`hearth FAMILY`: its operations; both spellings, `process-list` and `process_list`, are accepted."""
 
     def __init__(self, family: Family, rows: tuple[Operation, ...], name: str, summary: str) -> None:
-        super().__init__(name, help=summary, params=global_options(), no_args_is_help=True)
+        super().__init__(name, help=summary, no_args_is_help=True)
+        self.global_options = global_options()
         self.family = family
         self.rows = {row.at_shell[-1]: row for row in rows}
 
@@ -149,9 +146,8 @@ class FamilyGroup(click.Group):
         row = self.rows.get(name.replace("_", "-"))
         return _command(self.family, row) if row else None
 
-    def format_commands(self, _: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Operations"):
-            formatter.write_dl([(name, row.summary) for name, row in self.rows.items()])
+    def sections(self) -> list[tuple[str, list[tuple[str, str]]]]:
+        return [("Operations", [(name, row.summary) for name, row in self.rows.items()])]
 
 
 def _command(family: Family, row: Operation) -> click.Command:
@@ -171,20 +167,26 @@ def _run_row(family: Family, row: Operation, given: Any) -> int:
     return run_row(options, family, row, given)
 
 
-def build_app() -> click.Group:
-    return Root(
+def build_app() -> Root:
+    app = Root(
         "hearth",
         help=hearth.__doc__,
         epilog=EPILOG,
-        params=[
-            *global_options(),
-            click.Option(
-                ["--version"], is_flag=True, expose_value=False, is_eager=True, callback=_show_version, help="Print it."
-            ),
-        ],
         no_args_is_help=True,
         context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
     )
+    app.global_options = global_options()
+    app.params = [
+        click.Option(
+            ["--version"],
+            is_flag=True,
+            expose_value=False,
+            is_eager=True,
+            callback=_show_version,
+            help="Say which hearth this is.",
+        )
+    ]
+    return app
 
 
 def _show_version(context: click.Context, _: click.Parameter, value: bool) -> None:
@@ -193,22 +195,51 @@ def _show_version(context: click.Context, _: click.Parameter, value: bool) -> No
         context.exit()
 
 
-def main(arguments: list[str] | None = None) -> int:
-    """Run one command; the exit status. Nothing but a bug in hearth ends in a traceback."""
-    words = sys.argv[1:] if arguments is None else arguments
+def run() -> int:
+    """The process's own entry: `main` with the streams and signals made ready."""
+    from hearth.cli import streams
+
+    streams.prepare()
+    try:
+        return main(sys.argv[1:])
+    except streams.Terminated:
+        return 143
+
+
+def main(words: list[str]) -> int:
+    """Run one command; the exit status. Nothing ends in a traceback, not even a bug in hearth."""
     options = Globals()
     try:
-        return build_app().main(words, prog_name="hearth", standalone_mode=False, obj=options) or 0
+        # click's own `main` would turn a closed standard output into status 1, and expand words on Windows.
+        with build_app().make_context("hearth", list(words), obj=options) as context:
+            return context.command.invoke(context) or 0
     except click.exceptions.Exit as exit_:
         return exit_.exit_code
     except (click.Abort, KeyboardInterrupt):
         return 130
+    except click.exceptions.NoArgsIsHelpError as error:
+        return _refuse_nothing(options, words, error)
     except click.UsageError as error:
         return _refuse(options, words, _from_usage(error))
     except HearthError as error:
         return _refuse(options, words, error)
     except BrokenPipeError:
-        return _closed_output()
+        from hearth.cli import streams
+
+        streams.abandon_output()
+        return 0
+    except Exception as error:
+        from hearth.dispatch import internal
+
+        return _refuse(options, words, internal(options.data_dir, error))
+
+
+def _refuse_nothing(options: Globals, words: list[str], error: click.UsageError) -> int:
+    """A person who typed nothing more meets the help; a program still gets an error."""
+    if words[-1:] and words[-1].startswith("-"):
+        return _refuse(options, words, _from_usage(error))
+    click.echo(error.format_message(), err=True)
+    return 2
 
 
 def _from_usage(error: click.UsageError) -> HearthError:
@@ -218,18 +249,15 @@ def _from_usage(error: click.UsageError) -> HearthError:
 
 
 def _refuse(options: Globals, words: list[str], error: HearthError) -> int:
-    from hearth.cli.render import show
+    from hearth.cli.render import show, show_error
     from hearth.dispatch import Answer
 
     # click stops at the first wrong word, so an option behind it was not seen yet.
-    options.output.json = options.output.json or "--json" in words
-    options.output.ndjson = options.output.ndjson or "--ndjson" in words
-    show(Answer("", error.state, error=error), options.output)
+    own = words[: words.index("--")] if "--" in words else words
+    options.output.json = options.output.json or "--json" in own
+    options.output.ndjson = options.output.ndjson or "--ndjson" in own
+    try:
+        show(Answer("", error.state, error=error), options.output)
+    except OutputFailed as failure:
+        show_error(failure)
     return error.exit_status
-
-
-def _closed_output() -> int:
-    """The reader of our output went away: nothing to say, and nobody to say it to."""
-    # Python flushes standard output at exit, which would fail again.
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    return 0

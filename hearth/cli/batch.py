@@ -156,6 +156,7 @@ class _Pool:
                 self._deliver(place, answered)
         except Exception as error:
             self._error = self._error or error
+            self._slots.release()  # a request that waits to come in learns of it
             self._stopped = True
 
     def _deliver(self, place: int, answered: tuple[int, bytes]) -> None:

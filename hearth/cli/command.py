@@ -10,6 +10,7 @@ import click
 
 from hearth import bounds
 from hearth.cli import words
+from hearth.cli.help import Command, Switch
 from hearth.errors import InvalidInput, Problem
 from hearth.fields import Field, fields_of
 from hearth.model import Cli, Ge, Le
@@ -28,24 +29,17 @@ def build(
     def invoke(**words_given: Any) -> Any:
         return run(family, row, given_by(model, words_given))
 
-    own = [parameter for field in fields for parameter in _parameters(field)]
-    return click.Command(
+    command = Command(
         row.at_shell[-1],
-        params=[*own, *global_options],
+        params=[parameter for field in fields for parameter in _parameters(field)],
         callback=invoke,
-        help=_help_text(row, fields),
+        help=row.summary,
         short_help=row.summary,
     )
-
-
-def _help_text(row: Operation, fields: tuple[Field, ...]) -> str:
-    parts = [row.summary]
-    arguments = [f"  {_metavar(field)}  {field.help}" for field in fields if _shape(field).argument and field.help]
-    if arguments:
-        parts.append("\b\n" + "\n".join(arguments))
-    if row.examples:
-        parts.append("\b\nExamples:\n" + "\n".join(f"  {example}" for example in row.examples))
-    return "\n\n".join(parts)
+    command.arguments = [(_metavar(field), field.help) for field in fields if _shape(field).argument]
+    command.examples = row.examples
+    command.global_options = global_options
+    return command
 
 
 def _shape(field: Field) -> Cli:
@@ -101,7 +95,12 @@ def _option(field: Field, shape: Cli) -> click.Option:
     names = [*(n for n in shape.names), name]
     if field.base is bool and not field.many:
         negative = "/--no-" + field.name.replace("_", "-")
-        return click.Option([*shape.names, name + negative, field.name], default=None, help=_option_help(field))
+        return Switch(
+            [*shape.names, name + negative, field.name],
+            default=None,
+            help=_option_help(field),
+            off_by_default=field.default is False,
+        )
     return click.Option(
         [*names, field.name],
         multiple=field.many or field.mapping,
@@ -114,9 +113,17 @@ def _option(field: Field, shape: Cli) -> click.Option:
 def _option_help(field: Field) -> str:
     facts = [_bounds_text(field)]
     if field.default not in (None, (), False, "") and not field.required and not field.is_model:
-        facts.append(f"default {getattr(field.default, 'value', field.default)}")
+        facts.append(f"default {_default_text(field)}")
     shown = ", ".join(fact for fact in facts if fact)
     return field.help + (f" [{shown}]" if shown else "")
+
+
+def _default_text(field: Field) -> str:
+    if isinstance(field.default, bool):
+        return "yes"
+    if isinstance(field.default, int):
+        return f"{field.default:,}"
+    return str(getattr(field.default, "value", field.default))
 
 
 def _bounds_text(field: Field) -> str:

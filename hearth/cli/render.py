@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import sys
 from collections.abc import Iterable
+from contextlib import suppress
 from typing import IO, TYPE_CHECKING, Any
 
 from hearth.cli.options import Output
 from hearth.document import VERSION, document, plain
+from hearth.errors import OutputFailed
 from hearth.fields import Field, fields_of
 from hearth.model import Hidden, Items, Raw, State
 
@@ -39,17 +42,26 @@ def write_line(text: str) -> None:
 
 
 def write_bytes(data: bytes | memoryview) -> None:
-    """Bytes to standard output as they are: no code page, no change of line ends."""
-    sys.stdout.flush()
-    stream: IO[bytes] = sys.stdout.buffer
-    stream.write(data)
-    stream.flush()
+    """Bytes to standard output as they are: no code page, no change of line ends. Raises `BrokenPipeError` when
+    its reader went away, else `OutputFailed`."""
+    try:
+        sys.stdout.flush()
+        stream: IO[bytes] = sys.stdout.buffer
+        stream.write(data)
+        stream.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        if error.errno == errno.EINVAL and sys.platform == "win32":
+            raise BrokenPipeError from error  # how Windows says that the reader of a pipe is gone
+        raise OutputFailed(f"standard output cannot be written: {error.strerror}") from error
 
 
 def notice(text: str) -> None:
     """A line for the person, never part of a result."""
-    sys.stderr.write(plain(text) + "\n")
-    sys.stderr.flush()
+    with suppress(OSError):  # nobody left to tell
+        sys.stderr.write(plain(text) + "\n")
+        sys.stderr.flush()
 
 
 def show_error(error: HearthError) -> None:
