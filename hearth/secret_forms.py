@@ -102,8 +102,8 @@ FACTS = frozenset(
     _words(
         "file path dir directory folder url uri endpoint type kind name names id ids count counts counter limit length"
         " len size max min budget usage used ttl expiry expires expire expiration timeout ms s seconds at policy hint"
-        " prompt field label status state required enabled disabled regex pattern rule rules strength env var ref version"
-        " algorithm format persist store manager provider scanner parser class index offset position bytes"
+        " prompt field label status state required enabled disabled regex pattern rule rules strength env var ref "
+        "version algorithm format persist store manager provider scanner parser class index offset position bytes"
     )
 )
 PAGING = frozenset(_words("next page continuation sync cancel cancellation previous prev start stop end eos bos pad"))
