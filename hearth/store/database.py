@@ -102,19 +102,17 @@ class Store:
             self._writer = self._connect_somehow()
 
     def _connect_somehow(self) -> sqlite3.Connection:
-        connection = self._connect()
         try:
-            connection.execute("PRAGMA user_version")
+            return self._connect()
         except sqlite3.OperationalError as error:
-            connection.close()
             # WAL needs two files beside the database. Where they can't be made and no log is left over, nobody
             # can be writing, so the file may be read as if it never changed.
             log = self.path + "-wal"
-            if code_of(error) != sqlite3.SQLITE_CANTOPEN or (os.path.exists(log) and os.path.getsize(log)):
+            refused = code_of(error) in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY)
+            if not refused or (os.path.exists(log) and os.path.getsize(log)):
                 raise
-            self._address = file_uri(self.path, "mode=ro&immutable=1")
-            connection = self._connect()
-        return connection
+        self._address = file_uri(self.path, "mode=ro&immutable=1")
+        return self._connect()
 
     def _connect(self) -> sqlite3.Connection:
         connection = sqlite3.connect(
@@ -125,8 +123,12 @@ class Store:
             uri=self._address is not self.path,
         )
         connection.row_factory = sqlite3.Row
-        connection.execute("PRAGMA synchronous = NORMAL")
-        connection.execute("PRAGMA foreign_keys = ON")
+        try:
+            connection.execute("PRAGMA synchronous = NORMAL")
+            connection.execute("PRAGMA foreign_keys = ON")
+        except BaseException:
+            connection.close()
+            raise
         return connection
 
     def prepare(self) -> None:

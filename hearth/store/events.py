@@ -15,6 +15,7 @@ _EXPIRED = """
     SELECT count(*), coalesce(sum(length(data)), 0) FROM events
     WHERE id <= :upto OR at < :before
 """
+_NEWEST = "SELECT max(id) FROM events"
 _DELETE_BEFORE = """
     DELETE FROM events WHERE id IN (SELECT id FROM events WHERE at < :before ORDER BY at LIMIT :most)
 """
@@ -36,7 +37,7 @@ def insert_many(tx: sqlite3.Connection, rows: Iterable[Row]) -> None:
 
 def last_to_go(tx: sqlite3.Connection, keep: int) -> int:
     """The number up to which events go when `keep` of the newest stay. Numbers have no gaps but at the old end."""
-    (newest,) = tx.execute("SELECT max(id) FROM events").fetchone()
+    (newest,) = tx.execute(_NEWEST).fetchone()
     return max(0, (newest or 0) - keep)
 
 
