@@ -14,18 +14,23 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
+from hearth.errors import HearthError
 from tests.benchmarks.batch import batch
+from tests.benchmarks.growth import growth
 from tests.benchmarks.measure import CommandFailed, Row
 from tests.benchmarks.reading import reading
 from tests.benchmarks.search import search
 from tests.benchmarks.setting import Setting
 from tests.benchmarks.startup import startup
+from tests.benchmarks.writing import writing
 
 BENCHMARKS: dict[str, Callable[[Setting], list[Row]]] = {
     "startup": startup,
     "batch": batch,
     "search": search,
     "reading": reading,
+    "writing": writing,
+    "growth": growth,
 }
 HEADER = (
     "| what | against | measure | hearth | peer | ratio | to reach | reached |\n|---|---|---|---|---|---|---|---|\n"
@@ -65,7 +70,7 @@ def _run(name: str, rounds: int, folder: str | None) -> list[Row]:
     with tempfile.TemporaryDirectory(prefix="hearth-bench-", dir=folder) as made:
         try:
             return BENCHMARKS[name](Setting(Path(made).resolve(), rounds))
-        except CommandFailed as error:
+        except (CommandFailed, HearthError) as error:
             sys.stderr.write(f"{name}: {error}\n")
             return []
 
