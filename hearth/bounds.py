@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import is_dataclass
 from enum import Enum
 from typing import Any, TypeVar
 
@@ -51,16 +52,24 @@ def unknown(name: str, known: Mapping[str, Any]) -> Problem:
 
 
 def check_field(field: Field, value: Any) -> Iterator[Problem]:
-    """The problems of one value."""
+    """The problems of one value, in the order that pydantic finds them in: a list's length above its items."""
     if not (field.many or field.mapping):
         yield from _check_item(field.name, field.base, field.metadata, value)
         return
     if field.mapping != isinstance(value, dict) or not isinstance(value, (dict, tuple, list)):
         yield Problem(field.name, "wrong_type", f"must be {'a table' if field.mapping else 'a list'}")
         return
-    yield from _check_bounds(field.name, field.metadata, value)
-    for key, item in value.items() if isinstance(value, dict) else enumerate(value):
-        yield from _check_item(f"{field.name}.{key}", field.base, field.item_metadata, item)
+    length = next(_check_bounds(field.name, field.metadata, value), None)
+    if length and length.code == "too_long":
+        yield length
+        return
+    items = value.items() if isinstance(value, dict) else enumerate(value)
+    wrong = [
+        problem
+        for key, item in items
+        for problem in _check_item(f"{field.name}.{key}", field.base, field.item_metadata, item)
+    ]
+    yield from wrong or ([length] if length else [])
 
 
 def _check_item(where: str, base: Any, metadata: tuple[Any, ...], value: Any) -> Iterator[Problem]:
@@ -68,6 +77,9 @@ def _check_item(where: str, base: Any, metadata: tuple[Any, ...], value: Any) ->
         words = [member.value for member in base]
         if value not in words:
             yield Problem(where, "not_one_of", f"must be one of {', '.join(words)}")
+        return
+    if isinstance(base, type) and is_dataclass(base) and not isinstance(value, base):
+        yield Problem(where, "wrong_type", "must be an object")
         return
     if base in _NAMES and not _has_type(value, base):
         yield Problem(where, "wrong_type", f"must be {_NAMES[base]}")
@@ -82,23 +94,34 @@ def _has_type(value: Any, base: type) -> bool:
 
 
 def _check_bounds(where: str, metadata: tuple[Any, ...], value: Any) -> Iterator[Problem]:
-    for fact in metadata:
-        if isinstance(fact, Ge) and value < fact.ge:
-            yield Problem(where, "too_small", f"must be {fact.ge} or more")
-        elif isinstance(fact, Le) and value > fact.le:
-            yield Problem(where, "too_large", f"must be {fact.le} or less")
-        elif isinstance(fact, Len):
-            yield from _check_length(where, fact.min_length, fact.max_length, value)
-        elif isinstance(fact, Pattern) and not re.search(fact.regex, value):
-            yield Problem(where, "wrong_form", fact.message)
+    """The first bound that the value breaks; lengths go before patterns."""
+    for fact in sorted(metadata, key=lambda fact: isinstance(fact, Pattern)):
+        if problem := _broken(where, fact, value):
+            yield problem
+            return
 
 
-def _check_length(where: str, least: int, most: int | None, value: Any) -> Iterator[Problem]:
+def _broken(where: str, fact: Any, value: Any) -> Problem | None:
+    if isinstance(fact, Ge) and value < fact.ge:
+        return Problem(where, "too_small", f"must be {fact.ge} or more")
+    if isinstance(fact, Le) and value > fact.le:
+        return Problem(where, "too_large", f"must be {fact.le} or less")
+    if isinstance(fact, Len):
+        return _wrong_length(where, fact, value)
+    if isinstance(fact, Pattern) and not re.search(fact.regex, value):
+        return Problem(where, "wrong_form", fact.message)
+    return None
+
+
+def _wrong_length(where: str, bound: Len, value: Any) -> Problem | None:
     unit = "characters" if isinstance(value, str) else "items"
-    if len(value) < least:
-        yield Problem(where, "too_short", f"must have at least {least} {unit}")
-    if most is not None and len(value) > most:
-        yield Problem(where, "too_long", f"must have at most {most} {unit}")
+    if not value and bound.min_length == 1:
+        return Problem(where, "too_short", "must not be empty")
+    if len(value) < bound.min_length:
+        return Problem(where, "too_short", f"must have at least {bound.min_length} {unit}")
+    if bound.max_length is not None and len(value) > bound.max_length:
+        return Problem(where, "too_long", f"must have at most {bound.max_length} {unit}")
+    return None
 
 
 def _typed(field: Field, value: Any) -> Any:

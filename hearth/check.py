@@ -15,27 +15,19 @@ from typing import Any, TypeVar, cast
 
 from pydantic import TypeAdapter, ValidationError
 
-from hearth.bounds import unknown
+from hearth.bounds import check_field, unknown
 from hearth.errors import InvalidInput, Problem, invalid
 from hearth.fields import Field, fields_of
 from hearth.model import PathName
 
 T = TypeVar("T")
 
-# pydantic's error types, in the words that every surface uses.
+# pydantic's error types about lists of models; what is wrong with plain values is worded by `bounds`.
 _CODES = {
-    "missing": "missing",
-    "unexpected_keyword_argument": "unknown_field",
-    "greater_than_equal": "too_small",
-    "less_than_equal": "too_large",
-    "string_too_short": "too_short",
-    "string_too_long": "too_long",
     "too_short": "too_short",
     "too_long": "too_long",
-    "string_pattern_mismatch": "wrong_form",
-    "enum": "not_one_of",
-    "literal_error": "not_one_of",
 }
+NOT_UNICODE = "text cannot hold half a surrogate pair; a name that is not UTF-8 goes into <field>_base64"
 _WHOLE = re.compile(r"-?(0|[1-9][0-9]*)\Z", re.ASCII)
 
 
@@ -63,10 +55,11 @@ def validate(model: type[T], value: Any) -> T:
     # JSON cannot hold a name that is not UTF-8, so a readable one stands in while the rest is checked.
     stand_ins = {name: os.fsencode(path).decode("utf-8", "replace") for name, path in exact.items()}
     rest = {name: item for name, item in value.items() if name.removesuffix("_base64") not in exact}
+    prepared = _prepare_model(model, rest) | stand_ins
     try:
-        checked: Any = _adapter(model).validate_json(json.dumps(_prepare_model(model, rest) | stand_ins))
+        checked: Any = _adapter(model).validate_json(json.dumps(prepared))
     except ValidationError as error:
-        raise InvalidInput(*_problems(error, model)) from None
+        raise InvalidInput(*_problems(error, model, prepared)) from None
     return cast(T, dataclasses.replace(checked, **exact) if exact else checked)
 
 
@@ -90,7 +83,7 @@ _ADAPTERS: dict[type, TypeAdapter[Any]] = {}
 
 
 def _prepare_model(model: type, value: dict[str, Any]) -> dict[str, Any]:
-    """Take out nulls of optional fields, and accept digits for whole numbers and exact words for booleans."""
+    """Take out nulls, which mean absent, and accept digits for whole numbers and exact words for booleans."""
     fields = {field.name: field for field in fields_of(model)}
     prepared: dict[str, Any] = {}
     for name, item in value.items():
@@ -99,7 +92,7 @@ def _prepare_model(model: type, value: dict[str, Any]) -> dict[str, Any]:
             path = fields.get(name.removesuffix("_base64"))
             if item is not None or path is None or path.find(PathName) is None:
                 prepared[name] = item
-        elif item is not None or field.required:
+        elif item is not None:
             prepared[name] = _prepare(field, item)
     return prepared
 
@@ -137,11 +130,39 @@ def _prepare_item(field: Field, item: Any) -> Any:
     return item
 
 
-def _problems(error: ValidationError, model: type) -> Iterator[Problem]:
+def _problems(error: ValidationError, model: type, value: dict[str, Any]) -> Iterator[Problem]:
+    seen = set()
     for found in error.errors(include_url=False, include_context=False, include_input=False):
-        path = ".".join(str(part) for part in found["loc"])
-        code = _CODES.get(found["type"], "wrong_type")
-        if code == "unknown_field" and len(found["loc"]) == 1:
-            yield unknown(path, {field.name: field for field in fields_of(model)})
-        else:
-            yield Problem(path, code, found["msg"][:1].lower() + found["msg"][1:])
+        if found["type"] == "json_invalid":  # it was JSON a moment ago, but for this
+            yield Problem("", "not_unicode", NOT_UNICODE)
+            continue
+        for problem in _problems_at(model, value, found["loc"], found["type"]) or [_own_words(found)]:
+            if problem not in seen:
+                seen.add(problem)
+                yield problem
+
+
+def _own_words(found: Any) -> Problem:
+    where = ".".join(map(str, found["loc"]))
+    return Problem(where, _CODES.get(found["type"], "wrong_type"), found["msg"])
+
+
+def _problems_at(model: type, value: Any, path: tuple[Any, ...], kind: str) -> list[Problem]:
+    """The problems of the field on the path as the shell finds and words them, so that every surface says the same;
+    none where only pydantic knows it."""
+    fields = {field.name: field for field in fields_of(model)}
+    if not path:
+        return []
+    name, below = path[0], path[1:]
+    field = fields.get(name)
+    if field is None:
+        return [unknown(str(name), fields)]
+    if kind == "missing" and not below:
+        return [Problem(name, "missing", "is required")]
+    nested, prefix = value[name], name
+    if field.is_model and (field.many or field.mapping) and below:
+        nested, prefix, below = nested[below[0]], f"{name}.{below[0]}", below[1:]
+    if field.is_model and below:
+        inside = _problems_at(field.base, nested, below, kind)
+        return [dataclasses.replace(problem, field=f"{prefix}.{problem.field}") for problem in inside]
+    return [] if field.is_model else list(check_field(field, value[name]))
