@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from enum import Enum
-from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from hearth.document import plain, readable
@@ -13,6 +12,7 @@ from hearth.errors import DatabaseBusy
 from hearth.fields import Field, fields_of
 from hearth.model import Content
 from hearth.runtime import Caller, Runtime
+from hearth.secrets import is_secret_name, redact
 
 if TYPE_CHECKING:
     from hearth.dispatch import Answer
@@ -89,7 +89,7 @@ _RECIPES: dict[type, tuple[tuple[str, Any, Callable[[Any], Any]], ...]] = {}
 
 
 def _fitting(field: Field) -> Callable[[Any], Any]:
-    if field.find(Content) or _is_secret_name(field.name):
+    if field.find(Content) or is_secret_name(field.name):
         return _digest
     if field.mapping:
         return _digests
@@ -108,7 +108,7 @@ def _scalar(value: Any) -> Any:
 
 def _shortened(text: str) -> str:
     # Redacted before it is cut: half a token would no longer look like one.
-    return _redact(text[: 16 * MAX_TEXT])[:MAX_TEXT]
+    return redact(text[: 16 * MAX_TEXT])[:MAX_TEXT]
 
 
 def _digest(value: Any) -> dict[str, Any]:
@@ -125,23 +125,3 @@ def _digests(values: dict[str, Any]) -> dict[str, Any]:
 
 def _length(values: Any) -> dict[str, int]:
     return {"length": len(values)}
-
-
-def _redact(text: str) -> str:
-    rule = _secret_rule()
-    return rule.redact(text) if rule else text
-
-
-def _is_secret_name(name: str) -> bool:
-    rule = _secret_rule()
-    return bool(rule and rule.is_secret_name(name))
-
-
-@cache
-def _secret_rule() -> Any:
-    from importlib import import_module
-
-    try:
-        return import_module("hearth.secrets")
-    except ImportError:
-        return None

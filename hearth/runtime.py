@@ -17,6 +17,7 @@ from hearth.platforms.base import Host
 from hearth.settings import Settings
 
 if TYPE_CHECKING:
+    from hearth.store.blobs import Blobs
     from hearth.store.database import Store
 
 
@@ -78,6 +79,13 @@ class Runtime:
     def store(self) -> Store:
         """The database, opened when it is first needed. Raises `DatabaseError`."""
         return self.opener.get(self)
+
+    @property
+    def blobs(self) -> Blobs:
+        """The content-addressed bodies of the data directory."""
+        from hearth.store.blobs import Blobs
+
+        return Blobs(self.host, self.data_dir)
 
     def for_call(self, **changes: Any) -> Runtime:
         """The same host, settings and store, for a call with a caller, cancellation or standard input of its own."""

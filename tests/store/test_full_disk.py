@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -16,19 +12,6 @@ from hearth.platforms.local import local_host
 from hearth.store import events
 from hearth.store.database import Store, open_store
 from tests.store.rows import count, event
-
-
-@pytest.fixture
-def small_disk() -> Iterator[Path]:
-    """A file system of 1 MiB."""
-    folder = Path(tempfile.mkdtemp())
-    words = ["mount", "-t", "tmpfs", "-o", "size=1m", "none", str(folder)]
-    if os.name == "nt" or subprocess.run(words, capture_output=True, check=False).returncode:
-        folder.rmdir()
-        pytest.skip("only an administrator of Linux can make a small file system")
-    yield folder
-    subprocess.run(["umount", "-l", str(folder)], check=True)
-    folder.rmdir()
 
 
 def fill(folder: Path) -> Path:
