@@ -143,4 +143,4 @@ def test_finding_is_linear_whatever_the_text(piece: str) -> None:
         secrets.find(text)
         return time.process_time() - started
 
-    assert seconds(160_000) < max(0.05, 4 * 8 * seconds(20_000))
+    assert seconds(160_000) < max(0.5, 4 * 8 * seconds(20_000))
