@@ -1,0 +1,267 @@
+"""Why words were not found: the nearest text, and the exact characters that differ.
+
+Bounded whatever the sizes: a few of the words are looked up by the C search of `str`, the places where several of
+them agree are compared character by character, and the best one is told.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from hearth.errors import Conflict
+from hearth.services.fs.folded import BLANKS, common_length, fold_line_ends
+from hearth.services.fs.text import LineEnds, describe
+
+MAX_ANCHORS = 24
+MAX_HITS = 400  # of one anchor
+MAX_PLACES = 8  # that are compared
+MAX_COMPARED = 20_000  # characters of old
+MAX_DIFFERENCES = 8  # that are told
+MAX_SEARCHES = 40  # for where two stretches agree again, before they count as not alike
+MAX_SHOWN = 2_000  # characters of the nearest text
+NEARBY = 64  # characters that differences may shift a stretch by
+RESYNC = 16  # characters within which the two texts must agree again
+_WORD = re.compile(r"\w{2,}|[^\w\s]{2,}|[^\W\d]")
+_BLANK = re.compile(f"[{BLANKS}]*")
+
+
+class Difference(NamedTuple):
+    """Where the file has `found` and the words have `wanted`; places are indexes into both."""
+
+    at: int
+    wanted_at: int
+    found: str
+    wanted: str
+
+
+class Likeness(NamedTuple):
+    """How a stretch of the file compares with the words."""
+
+    start: int
+    end: int
+    same: int
+    differences: list[Difference]
+
+
+def no_match(text: str, ends: LineEnds, wanted: Any, where: str) -> Conflict:
+    """The conflict of a replacement (`replacement.Wanted`) that matches nowhere."""
+    if wanted.regex:
+        return Conflict(f"{where}: the pattern matches nowhere", field=where, found=0, expected=wanted.expected)
+    if wanted.exact:
+        return explain(text, wanted.old, where)
+    old = wanted.old.replace("\r\n", "\n")
+    return explain(fold_line_ends(text, ends).text, old, where, tolerant_hint=not wanted.loose)
+
+
+def explain(text: str, old: str, where: str, *, what: str = "old", tolerant_hint: bool = False) -> Conflict:
+    """The conflict that tells the text nearest to `old`. Line ends of both are LF, unless they matter."""
+    best = nearest(text, old)
+    if best is None:
+        return Conflict(
+            f"{where}: {what} was not found, nor anything like it",
+            hint="read the file again: it may have changed",
+            field=where,
+            found=0,
+        )
+    line = text.count("\n", 0, best.start) + 1
+    told = [_told(text, old, each) for each in best.differences[:MAX_DIFFERENCES]]
+    first = told[0] if told else {"line": line, "found": "", "wanted": ""}
+    blanks_only = all(_is_blank(each.found) and _is_blank(each.wanted) for each in best.differences)
+    hint = "take the file's own text, which is in details.nearest"
+    if blanks_only and tolerant_hint:
+        hint = "only blanks differ: take the file's own text, or pass ignore_whitespace: true"
+    return Conflict(
+        f"{where}: {what} was not found; the nearest text is at line {line:,}, and first differs at line"
+        f" {first['line']:,}: the file has {first['found']}, {what} has {first['wanted']}",
+        hint=hint,
+        field=where,
+        found=0,
+        nearest={
+            "line": line,
+            "end_line": line + text.count("\n", best.start, max(best.end - 1, best.start)),
+            "text": text[best.start : min(best.end, best.start + MAX_SHOWN)],
+            "same_characters": best.same,
+            "of_characters": len(old),
+            "differences": told,
+            "more_differences": max(len(best.differences) - MAX_DIFFERENCES, 0),
+            "only_blanks_differ": blanks_only,
+        },
+    )
+
+
+def _is_blank(words: str) -> bool:
+    return not words or words.isspace() or not words.strip(" \t\r\n\xa0\u200b\ufeff")
+
+
+def _told(text: str, old: str, difference: Difference) -> dict[str, Any]:
+    line_start = text.rfind("\n", 0, difference.at) + 1
+    return {
+        "line": text.count("\n", 0, difference.at) + 1,
+        "column": difference.at - line_start + 1,
+        "old_line": old.count("\n", 0, difference.wanted_at) + 1,
+        "found": _spelled(difference.found),
+        "wanted": _spelled(difference.wanted),
+    }
+
+
+def _spelled(words: str) -> str:
+    """Code points of what is short or cannot be seen; the words themselves where that says more."""
+    if not words:
+        return "nothing"
+    runs = [(found[0], len(found[0])) for found in re.finditer(r"(?s)(.)\1*", words)]
+    if len(runs) <= 3 and (len(words) <= 3 or _is_blank(words)):
+        return ", ".join(f"{count} times {describe(run[0])}" if count > 1 else describe(run) for run, count in runs)
+    return repr(words[:80])
+
+
+def nearest(text: str, old: str) -> Likeness | None:
+    """The stretch of `text` that is most like `old`; None when nothing is."""
+    old = old[:MAX_COMPARED]
+    best: Likeness | None = None
+    for place, anchor in _places(text, old):
+        found = _compare(text, old, place, anchor)
+        if best is None or (found.same, -len(found.differences)) > (best.same, -len(best.differences)):
+            best = found
+        if best.same * 10 >= len(old) * 9:
+            break
+    return best if best is not None and best.same * 3 >= len(old.strip()) else None
+
+
+def _places(text: str, old: str) -> Iterator[tuple[int, int]]:
+    """Where to compare: places in the text and in `old` that hold the same word, the most promising first."""
+    hits = sorted(_hits(text, old)) or sorted(_hits(text.lower(), old.lower()))
+    scored: dict[int, tuple[int, int, int]] = {}
+    left = weight = 0
+    for right, hit in enumerate(hits):
+        weight += hit.weight
+        # Blanks that differ shift what follows, so hits whose shifts are close speak for the same stretch.
+        while hit.shift - hits[left].shift > NEARBY:
+            weight -= hits[left].weight
+            left += 1
+        middle = hits[(left + right) // 2]
+        stretch = middle.shift // NEARBY
+        scored[stretch] = max(scored.get(stretch, (0, 0, 0)), (weight, -middle.place, middle.at))
+    for _, place, at in sorted(scored.values(), reverse=True)[:MAX_PLACES]:
+        yield -place, at
+
+
+class Hit(NamedTuple):
+    """A word of `old`, at `at`, that the text has at `place`."""
+
+    shift: int
+    place: int
+    at: int
+    weight: int
+
+
+def _hits(text: str, old: str) -> Iterator[Hit]:
+    for word, at in _anchors(text, old):
+        place, count = text.find(word), 0
+        while place >= 0 and count < MAX_HITS:
+            yield Hit(place - at, place, at, len(word))
+            place, count = text.find(word, place + 1), count + 1
+
+
+def _anchors(text: str, old: str) -> list[tuple[str, int]]:
+    """The words of `old` that tell most, with their first places: long ones, of them the rare ones in `text`."""
+    words: dict[str, int] = {}
+    for found in _WORD.finditer(old):
+        words.setdefault(found[0], found.start())
+    longest = sorted(words.items(), key=lambda each: -len(each[0]))[:MAX_ANCHORS]
+    counted = [(text.count(word), word, at) for word, at in longest]
+    rare = [each for each in counted if 0 < each[0] <= MAX_HITS]
+    return [(word, at) for _, word, at in rare or counted]
+
+
+def _compare(text: str, old: str, place: int, anchor: int) -> Likeness:
+    """Walk from an agreeing place both ways."""
+    reach = len(old) + 4 * NEARBY
+    window_start = max(place - reach, 0)
+    before = _walk(text[window_start:place][::-1], old[:anchor][::-1])
+    behind = _walk(text[place : place + reach], old[anchor:])
+    differences = [_turned(each, place, anchor) for each in reversed(before.differences)]
+    differences += [each._replace(at=place + each.at, wanted_at=anchor + each.wanted_at) for each in behind.differences]
+    return Likeness(place - before.end, place + behind.end, before.same + behind.same, differences)
+
+
+def _turned(each: Difference, place: int, anchor: int) -> Difference:
+    """A difference that was found walking backwards from `place` and `anchor`."""
+    at = place - each.at - len(each.found)
+    return Difference(at, anchor - each.wanted_at - len(each.wanted), each.found[::-1], each.wanted[::-1])
+
+
+def _walk(text: str, old: str) -> Likeness:
+    """Compare from the beginning of both until `old` ends or they stop being alike."""
+    at = wanted_at = same = searches = 0
+    differences: list[Difference] = []
+    while wanted_at < len(old) and searches < MAX_SEARCHES:
+        run = _run(text, at, old, wanted_at)
+        at, wanted_at, same = at + run, wanted_at + run, same + run
+        if wanted_at == len(old):
+            break
+        skip, wanted_skip = _blanks(text, old, at, wanted_at) or _same_letter(text, old, at, wanted_at)
+        if not skip and not wanted_skip:
+            searches += 1
+            skip, wanted_skip = _agreeing(text, old, at, wanted_at)
+        found, wanted = text[at : at + skip], old[wanted_at : wanted_at + wanted_skip]
+        if not found and not wanted:
+            differences.append(Difference(at, wanted_at, text[at : at + 1], old[wanted_at : wanted_at + 1]))
+            at = min(at + len(old) - wanted_at, len(text))
+            break
+        same += skip if found.lower() == wanted.lower() else 0
+        _note(differences, Difference(at, wanted_at, found, wanted))
+        at, wanted_at = at + skip, wanted_at + wanted_skip
+    return Likeness(0, at, same, differences)
+
+
+def _run(text: str, at: int, old: str, wanted_at: int) -> int:
+    """How many characters are the same from here on; costs what it finds, not what is left."""
+    run, step = 0, 16
+    while True:
+        one, other = text[at + run : at + run + step], old[wanted_at + run : wanted_at + run + step]
+        shared = len(one) if one == other else common_length(one, other)
+        run += shared
+        if shared < step:
+            return run
+        step *= 2
+
+
+def _note(differences: list[Difference], each: Difference) -> None:
+    """Add a difference, or lengthen the last one when this one follows it at once."""
+    last = differences[-1] if differences else None
+    if last and last.at + len(last.found) == each.at and last.wanted_at + len(last.wanted) == each.wanted_at:
+        differences[-1] = last._replace(found=last.found + each.found, wanted=last.wanted + each.wanted)
+    else:
+        differences.append(each)
+
+
+def _blanks(text: str, old: str, at: int, wanted_at: int) -> tuple[int, int] | None:
+    """The lengths of two runs of blanks behind which both agree."""
+    blanks = len(_match_blanks(text, at)), len(_match_blanks(old, wanted_at))
+    return blanks if any(blanks) and _agree(text, at + blanks[0], old, wanted_at + blanks[1], few=1) else None
+
+
+def _same_letter(text: str, old: str, at: int, wanted_at: int) -> tuple[int, int]:
+    return (1, 1) if text[at : at + 1].lower() == old[wanted_at].lower() else (0, 0)
+
+
+def _agreeing(text: str, old: str, at: int, wanted_at: int) -> tuple[int, int]:
+    """How many characters differ on both sides before the two agree again; (0, 0) when they do not."""
+    for distance in range(1, 2 * RESYNC):
+        for skip in range(distance + 1):
+            if _agree(text, at + skip, old, wanted_at + distance - skip):
+                return skip, distance - skip
+    return 0, 0
+
+
+def _match_blanks(words: str, at: int) -> str:
+    found = _BLANK.match(words, at)
+    return found[0] if found else ""
+
+
+def _agree(text: str, at: int, old: str, wanted_at: int, *, few: int = 4) -> bool:
+    """Whether the next few characters are the same; at the end of `old`, fewer are enough."""
+    following = old[wanted_at : wanted_at + few]
+    return text.startswith(following, at) if following else wanted_at == len(old)
