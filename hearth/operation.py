@@ -43,6 +43,8 @@ class Operation:
     stream: str = ""
     # Works without a store: nothing is opened, no event is kept.
     storeless: bool = False
+    # Runs although settings are wrong, which then have their defaults: what shows and mends them.
+    lenient: bool = False
 
     @property
     def at_shell(self) -> tuple[str, ...]:

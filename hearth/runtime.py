@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
@@ -13,10 +13,12 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from hearth.clock import Clock, timestamp
 from hearth.containment import Containment, Root
+from hearth.errors import NotFound
 from hearth.platforms.base import Host
 from hearth.settings import Settings
 
 if TYPE_CHECKING:
+    from hearth.configuration.load import Configuration
     from hearth.store.blobs import Blobs
     from hearth.store.database import Store
 
@@ -68,12 +70,14 @@ class Runtime:
     cancelled: Event = field(default_factory=Event)
     stdin: BinaryIO | None = None  # only where the caller's standard input is the operation's
     notice: Callable[[str], None] = lambda text: print(text, file=sys.stderr)  # noqa: T201
-    config: Any = None  # how the settings came about, for `config`
+    config: Configuration | None = None  # how the settings came about
     opener: StoreOpener = field(default_factory=StoreOpener)
 
     @cached_property
     def containment(self) -> Containment:
-        return Containment(self.host, self.roots, base=self.base, private=(self.data_dir,))
+        # The user's own settings say what the roots are, so they must not be reachable through a root.
+        settings = os.path.join(self.host.user_config_directory(), "hearth")
+        return Containment(self.host, self.roots, base=self.base, private=(self.data_dir, settings))
 
     @property
     def store(self) -> Store:
@@ -99,5 +103,13 @@ class Runtime:
 
 
 def current_directory() -> str:
-    """Where the shell stands; as the user spells it when the system still agrees."""
-    return os.getcwd()
+    """Where the shell stands; as the user spells it when the system still agrees. Raises `NotFound`."""
+    try:
+        return os.getcwd()
+    except FileNotFoundError:
+        raise NotFound("the current directory no longer exists") from None
+
+
+def environment() -> Mapping[str, str]:
+    """The environment that this process was started with."""
+    return os.environ

@@ -1,13 +1,32 @@
-"""Every setting, declared once: its name, type, default, bounds and one sentence."""
+"""Every setting, declared once: its name, type, default, bounds and one sentence.
+
+`Narrows` marks what a project's file may change before its owner trusts it, and in which direction.
+"""
 
 from __future__ import annotations
 
 from enum import StrEnum
 from typing import Annotated
 
-from hearth.model import Ge, Help, Le, model
+from hearth.model import Ge, Help, Le, Len, model
 
 DAY_MS = 86_400_000
+
+
+class Narrows(StrEnum):
+    """The only change that an untrusted file may make to a setting; a setting without it stays as it was."""
+
+    SMALLER = "smaller"
+    ON = "on"
+    BELOW = "below"  # each root below one that there is, and read-only where that one is
+
+
+class LogLevel(StrEnum):
+    """How much is logged."""
+
+    DEBUG = "debug"
+    INFO = "info"
+    WARNING = "warning"
 
 
 class HardLinks(StrEnum):
@@ -26,17 +45,23 @@ class OnPersist(StrEnum):
 
 @model
 class RootSetting:
-    path: Annotated[str, Help("An absolute directory.")]
+    path: Annotated[str, Len(1), Help("A directory; a relative one is seen from the file that names it.")]
     read_only: Annotated[bool, Help("Whether hearth may only read below it.")] = False
 
 
 @model
 class FsSettings:
-    sync: Annotated[bool, Help("Whether a write returns only once it is on the disk.")] = True
+    sync: Annotated[bool, Narrows.ON, Help("Whether a write returns only once it is on the disk.")] = True
     hard_links: Annotated[HardLinks, Help("What a write does to a file that has other names.")] = HardLinks.REPORT
-    lock_timeout_ms: Annotated[int, Ge(0), Le(600_000), Help("How long a write waits for another one's lock.")] = 10_000
+    lock_timeout_ms: Annotated[
+        int, Ge(0), Le(600_000), Narrows.SMALLER, Help("How long a write waits for another one's lock.")
+    ] = 10_000
     backup_max_bytes: Annotated[
-        int, Ge(0), Le(1 << 40), Help("Above this, content is not backed up and a change needs --permanent.")
+        int,
+        Ge(0),
+        Le(1 << 40),
+        Narrows.SMALLER,
+        Help("Above this, content is not backed up and a change needs --permanent."),
     ] = 64 * 1024 * 1024
 
 
@@ -57,7 +82,9 @@ class RetentionSettings:
 
 @model
 class WorkerSettings:
-    idle_exit_s: Annotated[int, Ge(0), Le(86_400), Help("Seconds after which an idle worker ends.")] = 60
+    idle_exit_s: Annotated[
+        int, Ge(0), Le(86_400), Narrows.SMALLER, Help("Seconds after which an idle worker ends.")
+    ] = 60
 
 
 @model
@@ -65,13 +92,16 @@ class Settings:
     """All settings, after every layer was read."""
 
     data_dir: Annotated[str | None, Help("Where the database and the backups lie.")] = None
-    roots: Annotated[tuple[RootSetting, ...], Help("Directories below which hearth may act.")] = ()
-    max_output_bytes: Annotated[int, Ge(1_024), Le(64 * 1024 * 1024), Help("Most bytes of content in one answer.")] = (
-        65_536
-    )
-    command_timeout_ms: Annotated[int, Ge(1), Le(DAY_MS), Help("Time limit of a program over MCP and in a batch.")] = (
-        30_000
-    )
+    roots: Annotated[tuple[RootSetting, ...], Narrows.BELOW, Help("Directories below which hearth may act.")] = ()
+    log: Annotated[
+        LogLevel | None, Help("Log from this level on to standard error too; the log file always gets warnings.")
+    ] = None
+    max_output_bytes: Annotated[
+        int, Ge(1_024), Le(64 * 1024 * 1024), Narrows.SMALLER, Help("Most bytes of content in one answer.")
+    ] = 65_536
+    command_timeout_ms: Annotated[
+        int, Ge(1), Le(DAY_MS), Narrows.SMALLER, Help("Time limit of a program over MCP and in a batch.")
+    ] = 30_000
     fs: Annotated[FsSettings, Help("Files.")] = FsSettings()
     secrets: Annotated[SecretSettings, Help("Secrets.")] = SecretSettings()
     retention: Annotated[RetentionSettings, Help("How long things are kept.")] = RetentionSettings()

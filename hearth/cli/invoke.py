@@ -2,45 +2,76 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from typing import TYPE_CHECKING, Any
 
-from hearth import dispatch
+from hearth import dispatch, roots
 from hearth.cli import render
 from hearth.cli.exit_status import exit_status
-from hearth.containment import Root
+from hearth.configuration.load import Configuration, Flags, load
+from hearth.errors import SettingError, invalid
 from hearth.operation import Family, Operation
 from hearth.platforms.local import local_host
-from hearth.runtime import Caller, Runtime, current_directory
-from hearth.settings import Settings
+from hearth.runtime import Caller, Runtime, current_directory, environment
 
 if TYPE_CHECKING:
     from hearth.cli.options import Globals
 
 
-def open_runtime(options: Globals, caller: Caller = Caller.SHELL) -> Runtime:
-    """The runtime that the settings and the global options describe."""
+def open_runtime(options: Globals, caller: Caller = Caller.SHELL, *, lenient: bool = False) -> Runtime:
+    """The runtime that the settings and the global options describe. Raises `SettingError`, unless `lenient`."""
     host = local_host()
     here = current_directory()
-    data_dir = options.data_dir or os.path.join(host.user_data_directory(), "hearth")
-    roots = tuple(Root(host.absolute(path, here)) for path in options.roots) or (Root(here),)
+    config = load(host, environment(), here, _flags(options))
+    if config.problems and not lenient:
+        raise _refused(config)
+    _tell(config)
+    configured = roots.resolve(config.settings.roots)
+    allowed = configured or roots.implied_roots(host, here, caller, at_terminal=_at_terminal())
     return Runtime(
         host=host,
-        settings=Settings(),
-        data_dir=host.absolute(data_dir, here),
-        roots=roots,
-        base=here,
+        settings=config.settings,
+        data_dir=config.data_dir,
+        roots=allowed,
+        # A client does not know where the server was started; its relative paths start at the first root.
+        base=allowed[0].path if caller is Caller.MCP and allowed else here,
         caller=caller,
         group=options.run,
         conversation=options.conversation,
         notice=render.notice,
+        config=config,
     )
+
+
+def _at_terminal() -> bool:
+    return sys.stdin is not None and sys.stdin.isatty()
+
+
+def _flags(options: Globals) -> Flags:
+    if "" in options.roots:  # as from an unset variable of a script
+        raise invalid("root", "too_short", "a root cannot be empty")
+    return Flags(config=options.config, data_dir=options.data_dir, roots=tuple(options.roots), verbose=options.verbose)
+
+
+def _refused(config: Configuration) -> SettingError:
+    shown = [str(problem) for problem in config.problems]
+    more = f" (and {len(shown) - 3} more)" if len(shown) > 3 else ""
+    return SettingError("; ".join(shown[:3]) + more, problems=[problem._asdict() for problem in config.problems])
+
+
+def _tell(config: Configuration) -> None:
+    """What was left out, in a line each: the user would miss it otherwise."""
+    if config.ignored:
+        keys = ", ".join(sorted(key for _, key in config.ignored))
+        render.notice(f"hearth: {config.ignored[0][0]} is not trusted, so it may not set {keys}")
+        render.notice("  hint: read the file, then allow it with `hearth config trust`")
+    if config.unknown_variables:
+        render.notice(f"hearth: no such setting: {', '.join(config.unknown_variables)}")
 
 
 def run_row(options: Globals, family: Family, row: Operation, given: Any) -> int:
     """Run a row and show what came of it; the exit status."""
-    runtime = open_runtime(options).for_call(stdin=sys.stdin.buffer)
+    runtime = open_runtime(options, lenient=row.lenient).for_call(stdin=sys.stdin.buffer)
     try:
         if row.stream and not options.output.json:
             return _run_stream(runtime, options, family, row, given)

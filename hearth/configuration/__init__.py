@@ -1,0 +1,1 @@
+"""Where settings come from: files, environment, flags; which of them count, and how they are changed."""
