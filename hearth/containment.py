@@ -12,9 +12,7 @@ import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import Self
-from urllib.parse import unquote, urlsplit
 
 from hearth.errors import (
     InvalidName,
@@ -111,6 +109,8 @@ def translated(path: str) -> Iterator[None]:
 
 def nearest_name(wanted: str, names: Sequence[str]) -> str | None:
     """The existing name that was probably meant: the same but for case, spaces or normal form, else a close one."""
+    from difflib import get_close_matches
+
     plain = {_plain(name): name for name in names}
     if same := plain.get(_plain(wanted)):
         return same
@@ -129,6 +129,8 @@ def decode_uri(path: str, *, windows: bool) -> str:
     """The path of a `file://` URI (RFC 8089), or the text as it is. Raises `InvalidInput` for another host."""
     if path[:5].lower() != "file:":
         return path
+    from urllib.parse import unquote, urlsplit
+
     parts = urlsplit(path)
     decoded = unquote(parts.path, encoding="utf-8", errors="surrogateescape")
     if parts.netloc not in ("", "localhost"):

@@ -19,6 +19,27 @@ from hearth.platforms.local import local_host
 from hearth.runtime import Runtime
 from hearth.settings import Settings
 
+ROOT = Path(__file__).parents[1]
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--update", action="store_true", help="rewrite what is generated: help, completions, reference")
+
+
+@pytest.fixture
+def generated(request: pytest.FixtureRequest) -> Callable[[str, str], None]:
+    """Compare a checked-in file with what is made now: `generated("completions/_hearth", text)`."""
+
+    def compare(name: str, text: str) -> None:
+        path = ROOT / name
+        if request.config.getoption("--update"):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8", newline="\n")
+        now = path.read_text(encoding="utf-8") if path.exists() else ""
+        assert now == text, f"{name} is out of date: `pytest tests/contracts --update` writes it anew"
+
+    return compare
+
 
 @dataclass(frozen=True, slots=True)
 class Done:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -167,13 +168,22 @@ def _run_row(family: Family, row: Operation, given: Any) -> int:
     return run_row(options, family, row, given)
 
 
+def _help_width() -> int:
+    """As wide as the terminal, within reason; click would import shutil to learn it."""
+    try:
+        columns = int(os.environ.get("COLUMNS") or os.get_terminal_size(2).columns)
+    except (OSError, ValueError):
+        columns = 80
+    return max(min(columns, 110) - 2, 50)
+
+
 def build_app() -> Root:
     app = Root(
         "hearth",
         help=hearth.__doc__,
         epilog=EPILOG,
         no_args_is_help=True,
-        context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
+        context_settings={"help_option_names": ["-h", "--help"], "terminal_width": _help_width()},
     )
     app.global_options = global_options()
     app.params = [

@@ -11,7 +11,7 @@ FAMILY = Family(
             "stat:stat",
             Effect.READ,
             "Say what stands under a path.",
-            examples=("hearth fs stat README.md", "hearth fs stat --sha256 dist/app.zip --json"),
+            examples=("hearth fs stat README.md", "hearth fs stat --no-follow current --json"),
         ),
     ),
 )

@@ -26,12 +26,12 @@ class PathStatus:
     """What a path is. Sizes in bytes, times in UTC."""
 
     state: State = State.COMPLETED
-    path: Annotated[str, PathName()]
-    kind: Kind
-    size: int
-    modified_at: str
+    path: Annotated[str, PathName(), Help("The absolute path.")]
+    kind: Annotated[Kind, Help("What stands there.")]
+    size: Annotated[int, Help("Bytes.")]
+    modified_at: Annotated[str, Help("When the content last changed.")]
     mode: Annotated[str, Help("Permission bits, octal.")]
-    links: int
+    links: Annotated[int, Help("How many names the file has.")]
 
 
 def stat(runtime: Runtime, given: StatPath) -> PathStatus:

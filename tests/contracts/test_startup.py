@@ -1,0 +1,57 @@
+"""What a command may import: the modules that cost milliseconds, by command."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+# Each costs from 2 ms (hashlib) to 200 ms (mcp).
+HEAVY = {
+    "asyncio", "charset_normalizer", "concurrent.futures", "ctypes", "difflib", "email", "hashlib", "http",
+    "importlib.metadata", "json", "logging", "mcp", "multiprocessing", "pathspec", "platformdirs", "psutil", "pydantic",
+    "re2", "rich", "socket", "sqlite3", "sqlite_utils", "ssl", "subprocess", "tempfile", "tomlkit", "tomllib",
+    "unicodedata", "watchfiles",
+}  # fmt: skip
+STORE = {"sqlite3", "json"}
+PYDANTIC = {"pydantic", "email", "hashlib", "importlib.metadata", "socket", "tempfile"}  # it brings the others
+
+ALLOWED: dict[tuple[str, ...], set[str]] = {
+    ("--version",): set(),
+    ("--help",): set(),
+    ("fs", "--help"): set(),
+    ("fs", "stat", "--help"): set(),
+    ("fs", "stat", ".", "--json"): STORE,
+    ("fs", "stat", "."): STORE,
+    ("operations",): {"json"},
+    ("call", "fs.stat", '{"path": "."}'): STORE | PYDANTIC,
+}
+
+PROGRAM = """
+import sys
+from hearth.__main__ import main
+sys.argv[0] = "hearth"
+try:
+    main()
+finally:
+    sys.stderr.write("\\n" + "\\n".join(sys.modules))
+"""
+
+
+@pytest.mark.parametrize("words", ALLOWED, ids=" ".join)
+def test_a_command_imports_only_the_heavy_modules_that_it_may(words: tuple[str, ...], work: Path) -> None:
+    root = str(Path(__file__).parents[2])
+    done = subprocess.run(
+        [sys.executable, "-S", "-c", PROGRAM, *words],
+        cwd=work,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([root, *sys.path])},
+        capture_output=True,
+        timeout=5,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr.decode("utf-8", "replace")[-2000:]
+    loaded = set(done.stderr.decode("utf-8", "replace").split()) & HEAVY
+    assert loaded <= ALLOWED[words]
