@@ -114,6 +114,8 @@ def nearest_name(wanted: str, names: Sequence[str]) -> str | None:
     plain = {_plain(name): name for name in names}
     if same := plain.get(_plain(wanted)):
         return same
+    from difflib import get_close_matches
+
     close = get_close_matches(_plain(wanted), plain, 1, 0.75)
     return plain[close[0]] if close else None
 
