@@ -51,6 +51,7 @@ class Place:
     path: str  # absolute, for answers and messages
     entry: Entry | None  # None: nothing stands there
     host: Host
+    parents: tuple[str, ...] = ()  # directories between `directory` and `name` that do not exist yet
 
     @property
     def found(self) -> Entry:
@@ -109,8 +110,6 @@ def translated(path: str) -> Iterator[None]:
 
 def nearest_name(wanted: str, names: Sequence[str]) -> str | None:
     """The existing name that was probably meant: the same but for case, spaces or normal form, else a close one."""
-    from difflib import get_close_matches
-
     plain = {_plain(name): name for name in names}
     if same := plain.get(_plain(wanted)):
         return same
@@ -162,13 +161,14 @@ class Containment:
         """Walk to `path` and answer the place, whether or not something stands there.
 
         `follow` decides about a link at the very end (links on the way are always walked, inside the roots).
-        `write` refuses read-only roots and, where nothing stands yet, reserved names. `parents` makes missing
-        directories on the way. Raises `OutsideRoot`, `NoRoots`, `MissingRoot`, `MissingParent`, `ReadOnlyRoot`,
-        `ReservedName`, `InvalidName`, `LinkLoop` and what the system refuses.
+        `write` refuses read-only roots and, where nothing stands yet, reserved names. With `parents`, directories
+        that are missing on the way are named in the place instead of an error; nothing is made. Raises `OutsideRoot`,
+        `NoRoots`, `MissingRoot`, `MissingParent`, `ReadOnlyRoot`, `ReservedName`, `InvalidName`, `LinkLoop` and what
+        the system refuses.
         """
         given = self.absolute(path)
         root, relative = self._root_of(given)
-        walk = _Walk(self, root, follow=follow, write=write, make_parents=parents and write)
+        walk = _Walk(self, root, follow=follow, write=write, may_lack_parents=parents and write)
         place = walk.to(relative, given)
         try:
             if write:
@@ -277,12 +277,14 @@ def refuse_new_name(host: Host, name: str) -> None:
 class _Walk:
     """One walk from a root to a place; holds the directories on the way, so that `..` in a link goes back."""
 
-    def __init__(self, containment: Containment, root: Root, *, follow: bool, write: bool, make_parents: bool) -> None:
+    def __init__(
+        self, containment: Containment, root: Root, *, follow: bool, write: bool, may_lack_parents: bool
+    ) -> None:
         self.containment = containment
         self.host = containment.host
         self.follow = follow
         self.write = write
-        self.make_parents = make_parents
+        self.may_lack_parents = may_lack_parents
         self.root = root
         self.stack: list[tuple[Root, Directory]] = []
         self.links = 0
@@ -320,8 +322,10 @@ class _Walk:
                 self._follow(name, pending, given)
             elif is_last:
                 return self._place(name, entry)
+            elif entry is None:
+                return self._below_missing(name, pending, given)
             else:
-                self._enter(name, entry, given)
+                self._enter(name, given)
         return self._place(".", None)
 
     def _look(self, name: str, given: str) -> Entry | None:
@@ -333,28 +337,27 @@ class _Walk:
         except OSError as error:
             raise from_os(error, given) from error
 
-    def _enter(self, name: str, entry: Entry | None, given: str) -> None:
+    def _enter(self, name: str, given: str) -> None:
         root, here = self.stack[-1]
         try:
-            if entry is None:
-                self._make_parent(here, root, name, given)
             directory = here.open_directory(name)
         except OSError as error:
             raise from_os(error, given) from error
         self.stack.append((root, directory))
         self.stack[-1] = (self.containment.owner_of(directory, root), directory)
 
-    def _make_parent(self, here: Directory, root: Root, name: str, given: str) -> None:
+    def _below_missing(self, name: str, pending: list[str], given: str) -> Place:
+        """The place of a name whose parent does not exist, if the caller is going to make it."""
+        root, here = self.stack[-1]
         path = os.path.join(here.path, name)
         if not self.write:
             raise _not_found(here, name, given)
-        if not self.make_parents:
+        names = [name, *(part for part in reversed(pending) if part not in (".", ""))]
+        if not self.may_lack_parents or ".." in names:
             raise MissingParent(f"{path} does not exist, so neither does {given}", path=given, missing=path)
-        if root.read_only:
-            raise ReadOnlyRoot(f"{path} lies under the read-only root {root.path}", root=root.path)
-        refuse_new_name(self.host, name)
-        with suppress(FileExistsError):
-            here.make_directory(name)
+        for parent in names[:-1]:
+            refuse_new_name(self.host, parent)
+        return Place(root, here, names[-1], os.path.join(here.path, *names), None, self.host, tuple(names[:-1]))
 
     def _follow(self, name: str, pending: list[str], given: str) -> None:
         _, here = self.stack[-1]

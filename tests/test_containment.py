@@ -122,9 +122,11 @@ def test_a_missing_parent_is_not_found_when_reading_and_missing_parent_when_writ
     assert not (tree / "root" / "new").exists()
 
 
-def test_missing_parents_are_made_on_request(tree: Path) -> None:
-    contain(tree / "root").locate("new/deeper/x", write=True, parents=True).close()
-    assert (tree / "root" / "new" / "deeper").is_dir()
+def test_missing_parents_are_named_on_request_and_not_made(tree: Path) -> None:
+    with contain(tree / "root").locate("new/deeper/x", write=True, parents=True) as place:
+        assert (place.parents, place.name, place.entry) == (("new", "deeper"), "x", None)
+        assert place.path == str(tree / "root" / "new" / "deeper" / "x")
+    assert not (tree / "root" / "new").exists()
 
 
 def test_a_file_on_the_way_is_no_directory(tree: Path) -> None:
