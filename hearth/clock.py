@@ -17,6 +17,10 @@ class Clock:
         """Seconds that only grow, for measuring and for limits."""
         return time.monotonic()
 
+    def sleep(self, seconds: float) -> None:
+        """Wait where the system offers nothing to wait for."""
+        time.sleep(seconds)
+
 
 def timestamp(milliseconds: int) -> str:
     """UTC, ISO 8601, with milliseconds and Z."""

@@ -38,6 +38,7 @@ class StoreOpener:
     def __init__(self) -> None:
         self._lock = Lock()
         self._store: Store | None = None
+        self._kept: dict[str, Any] = {}
 
     def get(self, runtime: Runtime) -> Store:
         with self._lock:
@@ -47,9 +48,19 @@ class StoreOpener:
                 self._store = open_store(runtime.host, runtime.data_dir, runtime.clock, runtime.notice)
             return self._store
 
+    def keep(self, name: str, make: Callable[[], Any]) -> Any:
+        """Something that a service makes once for all calls of this process; its `close` is called at the end."""
+        with self._lock:
+            if name not in self._kept:
+                self._kept[name] = make()
+            return self._kept[name]
+
     def close(self) -> None:
         with self._lock:
             store, self._store = self._store, None
+            kept, self._kept = self._kept, {}
+        for each in kept.values():
+            each.close()
         if store is not None:
             store.close()
 

@@ -7,6 +7,17 @@ FAMILY = Family(
     "Files and directories, inside the roots.",
     (
         Operation(
+            "write",
+            "write:write",
+            Effect.WRITE,
+            "Write a file, whole or at its end.",
+            examples=(
+                'hearth fs write notes.md --data "hello"',
+                "hearth fs write report.csv --create-only < report.tmp",
+                "hearth fs write log.txt --append --from today.txt",
+            ),
+        ),
+        Operation(
             "stat",
             "stat:stat",
             Effect.READ,

@@ -1,0 +1,119 @@
+"""Settles what processes left that ended in the middle of a change.
+
+A receipt that is open while its process is gone is judged by what stands on the disk. All of its steps done: it is
+applied. Otherwise what was done is taken back, newest first, and it is void. Then the temporary names of dead
+processes go. A process that lives is never disturbed, and a receipt whose paths lie under no root of this process
+is left for one that may touch them.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from typing import TYPE_CHECKING
+
+from hearth.errors import HearthError
+from hearth.services.fs import locks, temporary, tree
+from hearth.store import receipts
+
+if TYPE_CHECKING:
+    from hearth.runtime import Runtime
+    from hearth.services.fs.mutation import Mutation, Owner
+    from hearth.services.fs.steps import Step
+    from hearth.store.receipts import Receipt
+
+
+def settle(runtime: Runtime) -> list[str]:
+    """Settle what dead processes left; the ids of the receipts that were settled."""
+    from hearth.services.fs.mutation import owner_of
+
+    owner = owner_of(runtime)
+    with runtime.store.read() as tx:
+        left = receipts.open_ones(tx)
+    settled = [receipt.id for receipt in left if _is_dead(runtime, owner, receipt) and _settle(runtime, owner, receipt)]
+    runtime.opener.keep("fs.sweep", lambda: _Swept(runtime, owner))
+    return settled
+
+
+class _Swept:
+    """The temporary names of dead processes, removed once when a process starts to change files."""
+
+    def __init__(self, runtime: Runtime, owner: Owner) -> None:
+        folder = os.path.join(runtime.data_dir, temporary.FOLDER)
+        with contextlib.suppress(FileNotFoundError, NotADirectoryError):
+            for journal in os.listdir(folder):
+                pid, _, start = journal.partition("-")
+                is_own = (pid, start) == (str(owner.pid), owner.start or "unknown")
+                if pid.isdigit() and not is_own and runtime.host.process_start(int(pid)) != start:
+                    _sweep(runtime, folder, journal)
+
+    def close(self) -> None:
+        """Nothing is kept open."""
+
+
+def _sweep(runtime: Runtime, folder: str, journal: str) -> None:
+    all_gone = True
+    for directory, name in temporary.noted(folder, journal):
+        if not name.endswith(temporary.SUFFIX):
+            continue
+        try:
+            with runtime.containment.locate(os.path.join(directory, name), follow=False, write=True) as place:
+                tree.remove(place.directory, place.name)
+        except HearthError as error:
+            all_gone = all_gone and error.exit_status == 4  # its directory is gone, so it is too
+        except OSError:
+            all_gone = False
+    if all_gone:
+        with contextlib.suppress(OSError):
+            os.unlink(os.path.join(folder, journal))
+
+
+def _is_dead(runtime: Runtime, owner: Owner, receipt: Receipt) -> bool:
+    if receipt.owner_pid == owner.pid and receipt.owner_start == owner.start:
+        return False
+    return runtime.host.process_start(receipt.owner_pid) != receipt.owner_start
+
+
+def _settle(runtime: Runtime, owner: Owner, receipt: Receipt) -> bool:
+    from hearth.services.fs.inverse import recorded
+    from hearth.services.fs.mutation import Mutation
+
+    with runtime.store.read() as tx:
+        receipt.changes = receipts.changes_of(tx, receipt.seq)
+    mutation = Mutation(runtime)
+    mutation.receipt = receipt
+    steps = [recorded(change) for change in receipt.changes]
+    try:
+        for step in steps:
+            step.create_parents = True
+            step.locate(runtime)
+        with locks.hold(runtime, {stripe for step in steps for stripe in step.stripes()}):
+            with runtime.store.write() as tx:
+                if not receipts.claim(tx, receipt, owner.pid, owner.start):
+                    return False
+            state = _bring_to_one_side(mutation, receipt, steps)
+            with runtime.store.write(durable=True) as tx:
+                receipts.set_state(tx, receipt, state)
+    except (HearthError, OSError) as error:
+        runtime.notice(f"hearth: {receipt.id}, which another process left unfinished, could not be settled: {error}")
+        return False
+    finally:
+        for step in steps:
+            step.close()
+    return True
+
+
+def _bring_to_one_side(mutation: Mutation, receipt: Receipt, steps: list[Step]) -> str:
+    from hearth.services.fs.steps import Standing
+
+    standings = []
+    for step in steps:
+        step.locate(mutation.runtime)
+        standings.append(step.standing(mutation))
+    if len(steps) == receipt.steps and all(standing is Standing.AFTER for standing in standings):
+        return receipts.APPLIED
+    for step in reversed(steps):
+        step.locate(mutation.runtime)
+        step.revert(mutation)
+        step.discard(mutation)
+    return receipts.VOID

@@ -1,0 +1,215 @@
+"""Write a file, whole or at its end."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from enum import StrEnum
+from typing import Annotated
+
+from hearth.errors import invalid
+from hearth.model import Cli, Content, Help, Len, PathName, Pattern, State, model
+from hearth.runtime import Runtime
+from hearth.services.fs import mutation
+from hearth.services.fs.backup import CHUNK_BYTES, chunks
+from hearth.services.fs.content import Write
+
+MAX_PATH = 32_767
+MAX_NAME = 200
+SHA256_OR_ABSENT = Pattern("^([0-9a-fA-F]{64}|absent)$", 'must be 64 hex digits, or "absent"')
+
+
+class NewLineEnds(StrEnum):
+    """How the lines of what is written end."""
+
+    LF = "lf"
+    CRLF = "crlf"
+
+
+@model
+class WriteFile:
+    path: Annotated[str, Len(1, MAX_PATH), PathName(), Cli(argument=True, completes="path"), Help("The file to write.")]
+    data: Annotated[str | None, Content(), Help("The content; without it and --from, standard input.")] = None
+    from_file: Annotated[
+        str | None,
+        Len(1, MAX_PATH),
+        PathName(),
+        Cli(names=("--from",), metavar="FILE", completes="path"),
+        Help("A file that holds the content."),
+    ] = None
+    encoding: Annotated[
+        str | None, Len(1, 40), Help("What the text is stored as (utf-8, utf-16-le, ...), or base64 for bytes.")
+    ] = None
+    bom: Annotated[bool, Help("Begin with a byte order mark.")] = False
+    line_ends: Annotated[NewLineEnds | None, Help("End every line this way; by default lines stay as given.")] = None
+    append: Annotated[bool, Help("Add to the end of the file, in place.")] = False
+    create_only: Annotated[bool, Help("Refuse a file that exists.")] = False
+    expected_sha256: Annotated[
+        str | None, SHA256_OR_ABSENT, Help('Refuse another content than this; "absent": refuse a file that exists.')
+    ] = None
+    parents: Annotated[bool, Help("Make missing directories.")] = True
+    permanent: Annotated[bool, Help("Write even where the old content is too large to be kept for undo.")] = False
+    group: Annotated[str | None, Len(1, MAX_NAME), Help("The change set that this belongs to, for undo.")] = None
+    dry_run: Annotated[bool, Help("Only say what would happen.")] = False
+
+
+@model
+class FileWritten:
+    """What a write came to. `sha256` is null for an append to a file above 1 MiB."""
+
+    state: Annotated[State, Help("What the call came to.")] = State.COMPLETED
+    path: Annotated[str, PathName(), Help("The file, links resolved.")]
+    sha256: Annotated[str | None, Help("The hash of the whole new content.")]
+    size: Annotated[int, Help("The new size in bytes.")]
+    created: Annotated[bool, Help("Whether the file is new.")]
+    changed: Annotated[bool, Help("False: the content was the same, and nothing was done.")]
+    receipt: Annotated[str | None, Help("What `hearth fs undo` takes; null when nothing was done.")]
+    replace_attempts: Annotated[int, Help("How often the rename was tried; more than 1 after refusals that passed.")]
+    warnings: Annotated[tuple[str, ...], Help("What is worth knowing, such as other names of the file.")] = ()
+
+
+def write(runtime: Runtime, given: WriteFile) -> FileWritten:
+    """Raises `Conflict`, `AlreadyExists`, `OutsideRoot`, `ReadOnlyRoot`, `NoSpace`, `Encoding`, `BackupTooLarge`,
+    `CannotKeepOwner`, `Locked`."""
+    content = _content(runtime, given)
+    if given.append:
+        return _append(runtime, given, content)
+    return _write(runtime, given, content)
+
+
+def _write(runtime: Runtime, given: WriteFile, content: bytes | Iterable[bytes]) -> FileWritten:
+    step = Write(
+        given.path,
+        content,
+        expected_sha256=given.expected_sha256,
+        create_only=given.create_only or given.append,
+        create_parents=given.parents,
+        permanent=given.permanent,
+    )
+    done = mutation.apply(runtime, [step], operation="fs.write", group=given.group, dry_run=given.dry_run)
+    return written(step, done)
+
+
+def _append(runtime: Runtime, given: WriteFile, content: bytes | Iterable[bytes]) -> FileWritten:
+    from hearth.services.fs.appending import Append, bounded
+
+    data = content if isinstance(content, bytes) else bounded(content, runtime.settings.fs.backup_max_bytes)
+    if given.create_only or not _exists(runtime, given.path):
+        return _write(runtime, given, data)
+    step = Append(given.path, data, expected_sha256=given.expected_sha256)
+    done = mutation.apply(runtime, [step], operation="fs.write", group=given.group, dry_run=given.dry_run)
+    return FileWritten(
+        path=step.change.path,
+        sha256=step.whole_sha256,
+        size=step.change.after_size or 0,
+        created=False,
+        changed=step.changed,
+        receipt=done.receipt.id if done.receipt else None,
+        replace_attempts=0,
+        warnings=tuple(done.warnings),
+    )
+
+
+def _exists(runtime: Runtime, path: str) -> bool:
+    with runtime.containment.locate(path, write=True, parents=True) as place:
+        return place.entry is not None
+
+
+def written(step: Write, done: mutation.Mutation) -> FileWritten:
+    change = step.change
+    assert change.after_size is not None
+    return FileWritten(
+        path=change.path,
+        sha256=change.after_sha256,
+        size=change.after_size,
+        created=step.created,
+        changed=step.changed,
+        receipt=done.receipt.id if done.receipt else None,
+        replace_attempts=done.replace_attempts,
+        warnings=tuple(done.warnings),
+    )
+
+
+def _content(runtime: Runtime, given: WriteFile) -> bytes | Iterable[bytes]:
+    if given.data is not None and given.from_file is not None:
+        raise invalid("from_file", "too_many", "give data or a file, not both")
+    if given.data is not None:
+        return _bytes_of(given.data, given)
+    if given.from_file is not None:
+        return _transcoded(_file(runtime, given.from_file), given)
+    if runtime.stdin is None:
+        raise invalid("data", "missing", "is required, unless from_file names a file")
+    return _transcoded(iter(lambda: stdin.read(CHUNK_BYTES), b""), given) if (stdin := runtime.stdin) else b""
+
+
+def _file(runtime: Runtime, path: str) -> Iterator[bytes]:
+    with runtime.containment.locate(path) as place:
+        descriptor = place.open_file()
+    try:
+        yield from chunks(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _bytes_of(text: str, given: WriteFile) -> bytes:
+    if given.encoding == "base64":
+        return _from_base64(text)
+    if given.encoding is None and not given.bom and given.line_ends is None:
+        # Lone surrogates stand for bytes of the shell's words that are not UTF-8.
+        return text.encode("utf-8", "surrogateescape")
+    return b"".join(_Encoder(given).pieces(iter((text,))))
+
+
+def _transcoded(data: Iterator[bytes], given: WriteFile) -> Iterable[bytes]:
+    """Bytes as they come, unless they are text that is to be stored in another way."""
+    if given.encoding == "base64":
+        return (_from_base64(b"".join(data)),)
+    if given.encoding is None and not given.bom and given.line_ends is None:
+        return data
+    return _Encoder(given).pieces(_text(data))
+
+
+def _text(data: Iterator[bytes]) -> Iterator[str]:
+    from hearth.services.fs.text import Decoder
+
+    decoder = Decoder("utf-8")
+    for each in data:
+        yield decoder.feed(each)
+    yield decoder.feed(b"", final=True)
+
+
+class _Encoder:
+    """Text that comes in pieces, as the bytes that the input asks for."""
+
+    def __init__(self, given: WriteFile) -> None:
+        from hearth.services.fs import text
+
+        self._text = text
+        self._encoding, marked = text.named(given.encoding or "utf-8")
+        self._bom = given.bom or bool(marked)
+        self._ends = text.LineEnds(given.line_ends.value) if given.line_ends else text.LineEnds.NONE
+
+    def pieces(self, texts: Iterator[str]) -> Iterator[bytes]:
+        if self._bom:
+            yield self._text.mark_of(self._encoding)
+        held = ""
+        for piece in texts:
+            piece = held + piece
+            held = "\r" if piece.endswith("\r") else ""  # its LF may come with the next piece
+            yield self._encoded(piece[: len(piece) - len(held)])
+        yield self._encoded(held)
+
+    def _encoded(self, piece: str) -> bytes:
+        return self._text.encode(self._text.with_line_ends(piece, self._ends), self._encoding)
+
+
+def _from_base64(text: str | bytes) -> bytes:
+    import base64
+    import binascii
+
+    try:
+        return base64.b64decode(
+            "".join(text.split()) if isinstance(text, str) else b"".join(text.split()), validate=True
+        )
+    except (binascii.Error, ValueError) as error:
+        raise invalid("data", "wrong_form", f"is no base64: {error}") from None

@@ -1,0 +1,301 @@
+"""What changed files, and what undoing it needs.
+
+A receipt is one call; its changes are the steps of it in order. Paths are kept as text; one whose bytes are not
+UTF-8 as `base64:` and its bytes, which no absolute path can look like.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import sqlite3
+from dataclasses import dataclass, field
+
+TRASH = "trash:"  # then the receipt and the position: what was removed lies in the data directory
+INTENDED, APPLIED, VOID = "intended", "applied", "void"
+
+
+@dataclass(slots=True)
+class Change:
+    """One step of a receipt. Sizes in bytes; a hash that is None says that nothing stood there, or no file."""
+
+    kind: str
+    path: str
+    other: str | None = None
+    before_sha256: str | None = None
+    before_size: int | None = None
+    before_mode: int | None = None
+    after_sha256: str | None = None
+    after_size: int | None = None
+    after_mode: int | None = None
+    identity: str | None = None
+    in_place: bool = False
+    implied: bool = False
+    body: str | None = None
+    backup: bytes | None = None
+    position: int = 0
+
+    @property
+    def backup_bytes(self) -> int:
+        """What is kept on the disk for undo."""
+        if self.other is not None and self.other.startswith(TRASH):
+            return self.after_size or 0
+        if self.backup is not None:
+            return len(self.backup)
+        return (self.before_size or 0) if self.body is not None else 0
+
+
+@dataclass(slots=True)
+class Receipt:
+    """One recorded call. `steps` is how many changes it consists of once it is whole."""
+
+    id: str
+    at: str
+    operation: str
+    caller: str
+    conversation: str | None
+    group: str | None
+    state: str
+    owner_pid: int
+    owner_start: str
+    steps: int
+    undoes: tuple[str, ...] = ()
+    undone_by: str | None = None
+    seq: int = 0
+    changes: list[Change] = field(default_factory=list)
+
+
+def insert(tx: sqlite3.Connection, receipt: Receipt) -> int:
+    """Store a receipt without its changes; its sequence number."""
+    done = tx.execute(
+        "INSERT INTO receipts (id, at, operation, caller, conversation, group_name, state, owner_pid, owner_start,"
+        " steps, undoes) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (
+            receipt.id,
+            receipt.at,
+            receipt.operation,
+            receipt.caller,
+            receipt.conversation,
+            receipt.group,
+            receipt.state,
+            receipt.owner_pid,
+            receipt.owner_start,
+            receipt.steps,
+            json.dumps(receipt.undoes) if receipt.undoes else None,
+        ),
+    )
+    assert done.lastrowid is not None
+    return done.lastrowid
+
+
+def add_change(tx: sqlite3.Connection, receipt: int, change: Change) -> None:
+    tx.execute(
+        "INSERT INTO changes (receipt, position, kind, path, other, before_sha256, before_size, before_mode,"
+        " after_sha256, after_size, after_mode, identity, in_place, implied, body, backup)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (
+            receipt,
+            change.position,
+            change.kind,
+            path_text(change.path),
+            path_text(change.other) if change.other is not None else None,
+            change.before_sha256,
+            change.before_size,
+            change.before_mode,
+            change.after_sha256,
+            change.after_size,
+            change.after_mode,
+            change.identity,
+            change.in_place,
+            change.implied,
+            change.body,
+            change.backup,
+        ),
+    )
+    if size := change.backup_bytes:
+        tx.execute("UPDATE receipts SET backup_bytes = backup_bytes + ? WHERE seq = ?", (size, receipt))
+
+
+def set_state(tx: sqlite3.Connection, receipt: Receipt, state: str) -> None:
+    """Settle a receipt; an applied undo marks what it undid, and frees what that had undone."""
+    tx.execute("UPDATE receipts SET state = ? WHERE seq = ?", (state, receipt.seq))
+    if state != APPLIED:
+        return
+    for undone in receipt.undoes:
+        tx.execute("UPDATE receipts SET undone_by = ? WHERE id = ?", (receipt.id, undone))
+        tx.execute("UPDATE receipts SET undone_by = NULL WHERE undone_by = ?", (undone,))
+
+
+def set_steps(tx: sqlite3.Connection, receipt: int, steps: int) -> None:
+    tx.execute("UPDATE receipts SET steps = ? WHERE seq = ?", (steps, receipt))
+
+
+def set_identity(tx: sqlite3.Connection, receipt: int, position: int, identity: str) -> None:
+    tx.execute(
+        "UPDATE changes SET identity = ? WHERE receipt = ? AND position = ?",
+        (identity, receipt, position),
+    )
+
+
+def delete(tx: sqlite3.Connection, receipt: str) -> None:
+    """By id: the sequence number of a receipt that was rolled back may belong to another one by now."""
+    tx.execute("DELETE FROM receipts WHERE id = ?", (receipt,))
+
+
+def open_ones(tx: sqlite3.Connection) -> list[Receipt]:
+    """Receipts whose call has not said how it ended, without their changes; the oldest first."""
+    return [_receipt(row) for row in tx.execute("SELECT * FROM receipts WHERE state = 'intended' ORDER BY seq")]
+
+
+def claim(tx: sqlite3.Connection, receipt: Receipt, pid: int, start: str) -> bool:
+    """Take over an open receipt from the owner that it names; False when another process was quicker."""
+    done = tx.execute(
+        "UPDATE receipts SET owner_pid = ?, owner_start = ?"
+        " WHERE seq = ? AND state = 'intended' AND owner_pid = ? AND owner_start = ?",
+        (pid, start, receipt.seq, receipt.owner_pid, receipt.owner_start),
+    )
+    return done.rowcount == 1
+
+
+def find(tx: sqlite3.Connection, prefix: str) -> list[Receipt]:
+    """The receipts whose id starts with `prefix`, at most two, without their changes."""
+    rows = tx.execute(
+        "SELECT * FROM receipts WHERE id >= ? AND id < ? ORDER BY id LIMIT 2", (prefix, prefix + "\U0010ffff")
+    )
+    return [_receipt(row) for row in rows]
+
+
+def last(tx: sqlite3.Connection, *, conversation: str | None) -> Receipt | None:
+    """The newest change that is not undone."""
+    return _first(
+        tx,
+        "SELECT * FROM receipts WHERE seq > 0 AND state = 'applied' AND undone_by IS NULL AND undoes IS NULL"
+        " AND (:conversation IS NULL OR conversation = :conversation) ORDER BY seq DESC LIMIT 1",
+        conversation,
+    )
+
+
+def last_undo(tx: sqlite3.Connection, *, conversation: str | None) -> Receipt | None:
+    """The newest undo that is not redone."""
+    return _first(
+        tx,
+        "SELECT * FROM receipts WHERE seq > 0 AND state = 'applied' AND undone_by IS NULL AND operation = 'fs.undo'"
+        " AND (:conversation IS NULL OR conversation = :conversation) ORDER BY seq DESC LIMIT 1",
+        conversation,
+    )
+
+
+def _first(tx: sqlite3.Connection, sql: str, conversation: str | None) -> Receipt | None:
+    row = tx.execute(sql, {"conversation": conversation}).fetchone()
+    return _receipt(row) if row else None
+
+
+def of_group(tx: sqlite3.Connection, group: str) -> list[Receipt]:
+    """The receipts of a change set that are not undone, the newest first."""
+    rows = tx.execute(
+        "SELECT * FROM receipts WHERE group_name = ? AND state = 'applied' AND undone_by IS NULL AND undoes IS NULL"
+        " ORDER BY seq DESC",
+        (group,),
+    )
+    return [_receipt(row) for row in rows]
+
+
+def undos_of_group(tx: sqlite3.Connection, group: str) -> list[Receipt]:
+    """The undos of a change set that are not redone, the newest first."""
+    rows = tx.execute(
+        "SELECT * FROM receipts WHERE group_name = ? AND state = 'applied' AND undone_by IS NULL"
+        " AND operation = 'fs.undo' ORDER BY seq DESC",
+        (group,),
+    )
+    return [_receipt(row) for row in rows]
+
+
+def changes_of(tx: sqlite3.Connection, receipt: int) -> list[Change]:
+    rows = tx.execute("SELECT * FROM changes WHERE receipt = ? ORDER BY position", (receipt,))
+    return [_change(row) for row in rows]
+
+
+def page(
+    tx: sqlite3.Connection,
+    *,
+    before: int,
+    limit: int,
+    since: str = "",
+    until: str = "~",
+    caller: str | None = None,
+    group: str | None = None,
+) -> list[Receipt]:
+    """Receipts older than sequence number `before`, the newest first."""
+    rows = tx.execute(
+        "SELECT * FROM receipts WHERE seq < :before AND at >= :since AND at <= :until"
+        " AND (:caller IS NULL OR caller = :caller) AND (:group IS NULL OR group_name = :group)"
+        " ORDER BY seq DESC LIMIT :limit",
+        {"before": before, "since": since, "until": until, "caller": caller, "group": group, "limit": limit},
+    )
+    return [_receipt(row) for row in rows]
+
+
+def page_of_path(tx: sqlite3.Connection, path: str, *, before: int, limit: int) -> list[Receipt]:
+    """Receipts older than `before` that touched exactly this path, the newest first."""
+    rows = tx.execute(
+        "SELECT * FROM receipts WHERE seq IN ("
+        " SELECT receipt FROM changes WHERE path = :path AND receipt < :before"
+        " UNION SELECT receipt FROM changes WHERE other = :path AND receipt < :before)"
+        " ORDER BY seq DESC LIMIT :limit",
+        {"path": path_text(path), "before": before, "limit": limit},
+    )
+    return [_receipt(row) for row in rows]
+
+
+def path_text(path: str) -> str:
+    """A path as the database holds it."""
+    try:
+        path.encode("utf-8")
+    except UnicodeEncodeError:
+        return "base64:" + base64.b64encode(os.fsencode(path)).decode("ascii")
+    return path
+
+
+def path_of(text: str) -> str:
+    if text.startswith("base64:"):
+        return os.fsdecode(base64.b64decode(text[7:]))
+    return text
+
+
+def _receipt(row: sqlite3.Row) -> Receipt:
+    return Receipt(
+        id=row["id"],
+        at=row["at"],
+        operation=row["operation"],
+        caller=row["caller"],
+        conversation=row["conversation"],
+        group=row["group_name"],
+        state=row["state"],
+        owner_pid=row["owner_pid"],
+        owner_start=row["owner_start"],
+        steps=row["steps"],
+        undoes=tuple(json.loads(row["undoes"])) if row["undoes"] else (),
+        undone_by=row["undone_by"],
+        seq=row["seq"],
+    )
+
+
+def _change(row: sqlite3.Row) -> Change:
+    return Change(
+        kind=row["kind"],
+        path=path_of(row["path"]),
+        other=path_of(row["other"]) if row["other"] is not None else None,
+        before_sha256=row["before_sha256"],
+        before_size=row["before_size"],
+        before_mode=row["before_mode"],
+        after_sha256=row["after_sha256"],
+        after_size=row["after_size"],
+        after_mode=row["after_mode"],
+        identity=row["identity"],
+        in_place=bool(row["in_place"]),
+        implied=bool(row["implied"]),
+        body=row["body"],
+        backup=row["backup"],
+        position=row["position"],
+    )
