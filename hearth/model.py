@@ -29,10 +29,34 @@ class State(StrEnum):
 @dataclass_transform(kw_only_default=True, frozen_default=True)
 def model(cls: type[T]) -> type[T]:
     """Make a frozen value class whose JSON form refuses unknown fields and inexact types."""
-    made = dataclasses.dataclass(frozen=True, kw_only=True, slots=True)(cls)
+    cls.__repr__, cls.__eq__, cls.__hash__ = _repr, _eq, _hash  # type: ignore[method-assign]
+    # Without a docstring dataclass would work one out from the signature.
+    documented, cls.__doc__ = cls.__doc__, cls.__doc__ or " "
+    made = dataclasses.dataclass(frozen=True, kw_only=True, slots=True, repr=False, eq=False)(cls)
+    made.__doc__ = documented
     # pydantic reads its configuration from this attribute, and only the JSON edge ever imports pydantic.
     made.__pydantic_config__ = {"extra": "forbid", "strict": True}  # type: ignore[attr-defined]
     return made
+
+
+# One of each for all models: dataclass would compile three more functions a class, which every command pays for.
+
+
+def _values(given: Any) -> tuple[Any, ...]:
+    return tuple(getattr(given, name) for name in given.__dataclass_fields__)
+
+
+def _repr(self: Any) -> str:
+    fields = zip(self.__dataclass_fields__, _values(self), strict=True)
+    return f"{type(self).__qualname__}({', '.join(f'{name}={value!r}' for name, value in fields)})"
+
+
+def _eq(self: Any, other: object) -> bool:
+    return _values(self) == _values(other) if type(other) is type(self) else NotImplemented
+
+
+def _hash(self: Any) -> int:
+    return hash((type(self), _values(self)))
 
 
 # The facts are plain classes: making a dataclass costs half a millisecond, and every command pays for all of these.

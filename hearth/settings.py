@@ -45,12 +45,16 @@ class OnPersist(StrEnum):
 
 @model
 class RootSetting:
+    """A directory below which hearth may act."""
+
     path: Annotated[str, Len(1), Help("A directory; a relative one is seen from the file that names it.")]
     read_only: Annotated[bool, Help("Whether hearth may only read below it.")] = False
 
 
 @model
 class FsSettings:
+    """How files are written."""
+
     sync: Annotated[bool, Narrows.ON, Help("Whether a write returns only once it is on the disk.")] = True
     hard_links: Annotated[HardLinks, Help("What a write does to a file that has other names.")] = HardLinks.REPORT
     lock_timeout_ms: Annotated[
@@ -67,11 +71,15 @@ class FsSettings:
 
 @model
 class SecretSettings:
+    """What is done about secrets."""
+
     on_persist: Annotated[OnPersist, Help("What happens to a secret that would be stored.")] = OnPersist.REFUSE
 
 
 @model
 class RetentionSettings:
+    """How long and how much is kept."""
+
     events_days: Annotated[int, Ge(1), Le(36_500), Help("Days that events are kept.")] = 30
     events_max: Annotated[int, Ge(1_000), Le(100_000_000), Help("Most events that are kept.")] = 1_000_000
     receipts_days: Annotated[int, Ge(1), Le(36_500), Help("Days that a change can be undone.")] = 90
@@ -82,6 +90,8 @@ class RetentionSettings:
 
 @model
 class WorkerSettings:
+    """The background worker."""
+
     idle_exit_s: Annotated[
         int, Ge(0), Le(86_400), Narrows.SMALLER, Help("Seconds after which an idle worker ends.")
     ] = 60
