@@ -50,9 +50,19 @@ def run(
     answer = _outcome(runtime, f"{family.name}.{row.name}", function or family.load(row.target), given)
     duration_ms = round((runtime.clock.monotonic() - started) * 1000)
     answer = dataclasses.replace(answer, duration_ms=duration_ms)
+    _log(runtime, answer)
     if not row.storeless:
         record(runtime, row, given, answer)
     return answer
+
+
+def _log(runtime: Runtime, answer: Answer) -> None:
+    error = answer.error
+    if error is None:
+        runtime.log.debug(f"{answer.operation}: {answer.state} in {answer.duration_ms} ms")
+    else:
+        write = runtime.log.warning if isinstance(error, InternalError) else runtime.log.info
+        write(f"{answer.operation}: {error.code} in {answer.duration_ms} ms: {error.message}")
 
 
 def _outcome(runtime: Runtime, name: str, function: Callable[..., Any], given: Any) -> Answer:

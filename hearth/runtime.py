@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 from hearth.clock import Clock, timestamp
 from hearth.containment import Containment, Root
 from hearth.errors import NotFound
+from hearth.logs import Log
 from hearth.platforms.base import Host
 from hearth.settings import Settings
 
@@ -81,6 +82,7 @@ class Runtime:
     cancelled: Event = field(default_factory=Event)
     stdin: BinaryIO | None = None  # only where the caller's standard input is the operation's
     notice: Callable[[str], None] = lambda text: print(text, file=sys.stderr)  # noqa: T201
+    log: Log = field(default_factory=Log)
     config: Configuration | None = None  # how the settings came about
     opener: StoreOpener = field(default_factory=StoreOpener)
 

@@ -10,6 +10,7 @@ from hearth.cli import render
 from hearth.cli.exit_status import exit_status
 from hearth.configuration.load import Configuration, Flags, load
 from hearth.errors import SettingError, invalid
+from hearth.logs import Log
 from hearth.operation import Family, Operation
 from hearth.platforms.local import local_host
 from hearth.runtime import Caller, Runtime, current_directory, environment
@@ -39,6 +40,7 @@ def open_runtime(options: Globals, caller: Caller = Caller.SHELL, *, lenient: bo
         group=options.run,
         conversation=options.conversation,
         notice=render.notice,
+        log=Log(host, config.data_dir, level=config.settings.log, show=render.notice),
         config=config,
     )
 
