@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 
 class Clock:
@@ -22,12 +22,24 @@ class Clock:
         time.sleep(seconds)
 
 
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_FIRST, _LAST = -62_135_596_800_000, 253_402_300_799_999  # the years 1 to 9999
+
+
 def timestamp(milliseconds: int) -> str:
-    """UTC, ISO 8601, with milliseconds and Z."""
-    return (
-        datetime.fromtimestamp(milliseconds / 1000, UTC).strftime("%Y-%m-%dT%H:%M:%S.") + f"{milliseconds % 1000:03}Z"
-    )
+    """UTC, ISO 8601, with milliseconds and Z. What the calendar cannot hold becomes its nearest end."""
+    # Not fromtimestamp(): Windows refuses times before 1970 there.
+    moment = _EPOCH + timedelta(milliseconds=min(max(milliseconds, _FIRST), _LAST))
+    return moment.replace(tzinfo=None).isoformat(timespec="milliseconds") + "Z"
 
 
 def timestamp_ns(nanoseconds: int) -> str:
     return timestamp(nanoseconds // 1_000_000)
+
+
+def parse_timestamp(text: str) -> int:
+    """Milliseconds since 1970 of an ISO 8601 time with `Z` or an offset. Raises `ValueError`."""
+    moment = datetime.fromisoformat(text)
+    if moment.tzinfo is None:
+        raise ValueError("the time has no zone: end it with Z, or with an offset such as +02:00")
+    return (moment - _EPOCH) // timedelta(milliseconds=1)

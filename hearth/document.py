@@ -50,11 +50,13 @@ _WRITERS: dict[type, Callable[[Any], dict[str, Any]]] = {}
 
 
 def readable(text: str) -> str:
-    """Text without lone surrogates: bytes of a name that are not UTF-8 become U+FFFD."""
+    """Text without lone surrogates: each byte of a name that is not UTF-8 becomes U+FFFD."""
     try:
         text.encode("utf-8")
     except UnicodeEncodeError:
-        return text.encode("utf-8", "surrogatepass").decode("utf-8", "replace")
+        import re
+
+        return re.sub("[\ud800-\udfff]", "\ufffd", text)
     return text
 
 
