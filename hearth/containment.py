@@ -9,6 +9,7 @@ link between check and use changes nothing.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -368,19 +369,20 @@ class _Walk:
             target = here.read_link(name)
         except OSError as error:
             raise from_os(error, given) from error
-        anchor, parts = self._link_parts(target)
-        if anchor:
-            root, parts = self._root_of_link(target, given)
+        if absolute := self._absolute_target(target, here):
+            root, parts = self._root_of_link(absolute, given)
             self._enter_root(root)
+        else:
+            parts = tuple(re.split(r"[/\\]" if self.host.name == "windows" else "/", target))
         pending.extend(reversed(parts))
 
-    def _link_parts(self, target: str) -> tuple[str, tuple[str, ...]]:
-        if os.path.isabs(target) or os.path.splitdrive(target)[0]:
-            return self.host.parts(target)
-        separators = "/\\" if self.host.name == "windows" else "/"
-        for separator in separators[1:]:
-            target = target.replace(separator, "/")
-        return "", tuple(target.split("/"))
+    def _absolute_target(self, target: str, here: Directory) -> str | None:
+        """Where an absolute link leads; None for one that leads on from where it stands."""
+        if self.host.name != "windows":
+            return target if target.startswith("/") else None
+        # One slash is the top of the link's own drive; a drive without a slash is refused by the host.
+        is_absolute = target.startswith(("\\", "/")) or target[1:2] == ":"
+        return self.host.absolute(target, here.path) if is_absolute else None
 
     def _root_of_link(self, target: str, given: str) -> tuple[Root, tuple[str, ...]]:
         try:

@@ -16,6 +16,7 @@ from contextlib import contextmanager
 from hearth.errors import NotRegular
 from hearth.platforms import windows_nt as nt
 from hearth.platforms.base import Directory, Entry, Identity, Kind
+from hearth.platforms.windows_links import LX_SYMLINK, MOUNT_POINT, SYMLINK, link_target
 from hearth.platforms.windows_paths import extended, join, refuse_name, refuse_path
 
 assert sys.platform == "win32"
@@ -24,11 +25,10 @@ _WALK = nt.FILE_TRAVERSE | nt.FILE_READ_ATTRIBUTES
 _EPOCH = 116_444_736_000_000_000  # 1970 in the system's count of 100 ns since 1601
 _PROGRAMS = (".bat", ".cmd", ".com", ".exe")
 # Reparse points that are not the file or directory they stand for; cloud files, deduplicated and compressed ones are.
-_SYMLINK, _MOUNT_POINT, _LX_SYMLINK = 0xA000000C, 0xA0000003, 0xA000001D
 _KINDS = {
-    _SYMLINK: Kind.LINK,
-    _MOUNT_POINT: Kind.LINK,
-    _LX_SYMLINK: Kind.LINK,
+    SYMLINK: Kind.LINK,
+    MOUNT_POINT: Kind.LINK,  # and junctions
+    LX_SYMLINK: Kind.LINK,
     0x80000023: Kind.SOCKET,  # AF_UNIX
     0x80000024: Kind.FIFO,  # these three by the Linux subsystem
     0x80000025: Kind.DEVICE,
@@ -348,19 +348,3 @@ def _remove_as_of_old(handle: int, entry: Entry) -> int:
         if status != nt.STATUS_SUCCESS:
             set_attributes(other, entry.attributes)
         return status
-
-
-def link_target(point: bytes) -> str:
-    """The path in a REPARSE_DATA_BUFFER, as a user would write it."""
-    tag = struct.unpack_from("<I", point)[0]
-    if tag == _LX_SYMLINK:
-        length = struct.unpack_from("<H", point, 4)[0]
-        return point[12 : 8 + length].decode("utf-8", "surrogateescape")
-    offset, length = struct.unpack_from("<HH", point, 8)
-    start = (20 if tag == _SYMLINK else 16) + offset
-    target = point[start : start + length].decode("utf-16-le", "surrogatepass")
-    if target.startswith("\\??\\UNC\\"):
-        return f"\\\\{target[8:]}"
-    if target.startswith("\\??\\Volume{"):
-        return f"\\\\?\\{target[4:]}"
-    return target.removeprefix("\\??\\")

@@ -38,10 +38,11 @@ def plain(path: str) -> str:
 
 
 def extended(path: str) -> str:
-    """The spelling of a plain absolute path that knows no limit of 260 characters and no device names."""
-    if path.startswith("\\\\?\\"):
-        return path
-    return f"\\\\?\\UNC\\{path[2:]}" if path.startswith("\\\\") else f"\\\\?\\{path}"
+    """The spelling of an absolute path that knows no limit of 260 characters and no device names."""
+    spelled = plain(path)
+    if spelled.startswith("\\\\?\\"):
+        return spelled
+    return f"\\\\?\\UNC\\{spelled[2:]}" if spelled.startswith("\\\\") else f"\\\\?\\{spelled}"
 
 
 def anchor_of(path: str) -> str:

@@ -99,7 +99,7 @@ def copy_security(source: int, target: int) -> None:
         return
     if security_of(source, _OWNER | _GROUP) != security_of(target, _OWNER | _GROUP):
         _set_owner(target, wanted)
-    _set_dacl(target, wanted)
+    set_access_list(target, wanted)
 
 
 def security_of(handle: int, which: int = _DACL) -> bytes:
@@ -123,7 +123,8 @@ def _set_owner(target: int, descriptor: bytes) -> None:
         raise CannotKeepOwner("only an administrator may give the file back to its owner") from error
 
 
-def _set_dacl(target: int, descriptor: bytes) -> None:
+def set_access_list(target: int, descriptor: bytes) -> None:
+    """Give what is open the DACL of a self-relative security descriptor."""
     control = struct.unpack_from("<H", descriptor, 2)[0]
     which = _DACL | (_PROTECTED_DACL if control & _IS_PROTECTED else _UNPROTECTED_DACL)
     if control & _AUTO_INHERITED:
