@@ -133,8 +133,9 @@ def _show_table(field: Field, items: Iterable[Any], output: Output) -> None:
     assert marker is not None
     if not items:
         return
-    columns = marker.columns or tuple(each.name for each in fields_of(type(items[0])))
-    rows = [[_cell(plain(getattr(item, column))) for column in columns] for item in items]
+    cells = [plain(item) for item in items]
+    columns = marker.columns or tuple(cells[0])
+    rows = [[_cell(item.get(column)) for column in columns] for item in cells]
     if output.is_terminal:
         _show_rich_table(columns, rows, output)
     else:

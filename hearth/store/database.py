@@ -192,6 +192,12 @@ class Store:
                     connection.execute("ROLLBACK")
                 self._readers.put(connection)
 
+    def vacuum(self) -> None:
+        """Write the database anew without its free pages, and fold the log into it."""
+        with self._writing, translated(self.path):
+            self._writer.execute("VACUUM")
+            self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
     @property
     def events(self) -> EventQueue:
         """Where a long-lived process puts the events of its reads."""
