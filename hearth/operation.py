@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Flag, StrEnum
@@ -67,7 +68,9 @@ class Family:
 
     def load(self, target: str) -> Callable[..., Any]:
         module, _, function = target.partition(":")
-        loaded = getattr(import_module(f"{self.package or f'hearth.services.{self.name}'}.{module}"), function)
+        name = f"{self.package or f'hearth.services.{self.name}'}.{module}"
+        # What is loaded is loaded once for thousands of calls, and `import_module` is slow to find that out.
+        loaded = getattr(sys.modules.get(name) or import_module(name), function)
         assert callable(loaded)
         return loaded  # type: ignore[no-any-return]
 
