@@ -73,8 +73,8 @@ def global_options() -> list[click.Parameter]:
 class Root(Group):
     """`hearth`: families, and hearth's own commands beside them."""
 
-    def list_commands(self, _: click.Context) -> list[str]:
-        return list(_top_level())
+    def list_commands(self, _: click.Context | None) -> list[str]:
+        return [name for name in _top_level() if not name.startswith("__")]
 
     def get_command(self, _: click.Context, name: str) -> click.Command | None:
         maker = _top_level().get(name)
@@ -82,7 +82,7 @@ class Root(Group):
 
     def sections(self) -> list[tuple[str, list[tuple[str, str]]]]:
         families = [name for name in catalog.FAMILIES if not catalog.family(name).top_level]
-        own = [name for name in _top_level() if name not in families]
+        own = [name for name in self.list_commands(None) if name not in families]
         return [
             ("Families", [(name, _summary(name)) for name in families]),
             ("Commands", [(name, _summary(name)) for name in own]),

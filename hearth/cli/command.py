@@ -31,7 +31,7 @@ def build(
 
     command = Command(
         row.at_shell[-1],
-        params=[parameter for field in fields for parameter in _parameters(field)],
+        params=[parameter for field in fields for parameter in parameters_of(field)],
         callback=invoke,
         help=row.summary,
         short_help=row.summary,
@@ -59,7 +59,7 @@ def _metavar(field: Field) -> str:
     return {int: "N", float: "NUMBER"}.get(field.base, "JSON" if field.is_model else "TEXT")
 
 
-def _parameters(field: Field) -> Iterator[click.Parameter]:
+def parameters_of(field: Field) -> Iterator[click.Parameter]:
     shape = _shape(field)
     if shape.argument:
         yield _argument(field, shape)

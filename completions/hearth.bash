@@ -1,0 +1,156 @@
+# Completion of hearth in bash; `hearth completion show bash` makes it anew.
+
+# What may follow the words $1.
+_hearth_spec() {
+    commands='' options='' valued='' arguments=''
+    case $1 in
+    '')
+        commands='fs db call operations schema completion'
+        options='--version'
+        ;;
+    'fs')
+        commands='list find search stat write'
+        ;;
+    'fs list')
+        options='--hidden --no-hidden --ignored --no-ignored --totals --no-totals'
+        valued='-d --depth -g --glob --globs --kind --kinds -n --limit --cursor --timeout-ms --timeout'
+        arguments='path'
+        ;;
+    'fs find')
+        options='--hidden --no-hidden --ignored --no-ignored'
+        valued='--in --path --regex --kind --kinds --min-bytes --min --max-bytes --max --modified-after --modified-before -d --depth -n --limit --max-entries --timeout-ms --timeout'
+        arguments='any+'
+        ;;
+    'fs search')
+        options='-E --regex --no-regex -i --ignore-case --no-ignore-case -w --word --no-word --hidden --no-hidden --ignored --no-ignored --binary --no-binary'
+        valued='--in --where -C --context -g --glob --globs -t --type --types -m --max-count -n --limit --max-output-bytes --max-output --max-file-bytes --max-file --max-entries --timeout-ms --timeout'
+        arguments='any path'
+        ;;
+    'fs stat')
+        options='--follow --no-follow --sha256 --no-sha256'
+        arguments='path'
+        ;;
+    'fs write')
+        options='--bom --no-bom --append --no-append --create-only --no-create-only --parents --no-parents --permanent --no-permanent --dry-run --no-dry-run'
+        valued='--data --from --from-file --encoding --line-ends --expected-sha256 --group'
+        arguments='path'
+        ;;
+    'db')
+        commands='path tables schema query backup vacuum check'
+        ;;
+    'db path')
+        ;;
+    'db tables')
+        ;;
+    'db schema')
+        arguments='any'
+        ;;
+    'db query')
+        valued='--param --limit --timeout-ms --timeout'
+        arguments='any'
+        ;;
+    'db backup')
+        arguments='path'
+        ;;
+    'db vacuum')
+        ;;
+    'db check')
+        options='--full --no-full'
+        ;;
+    'call')
+        options='--batch --no-batch --ordered --no-ordered'
+        valued='--jobs'
+        arguments='words:fs.list,fs.find,fs.search,fs.stat,fs.write,self.db_path,self.db_tables,self.db_schema,self.db_query,self.db_backup,self.db_vacuum,self.db_check any'
+        ;;
+    'operations')
+        arguments='words:fs,self'
+        ;;
+    'schema')
+        arguments='words:fs.list,fs.find,fs.search,fs.stat,fs.write,self.db_path,self.db_tables,self.db_schema,self.db_query,self.db_backup,self.db_vacuum,self.db_check'
+        ;;
+    'completion')
+        commands='show install'
+        ;;
+    'completion show')
+        arguments='words:bash,zsh,fish,powershell'
+        ;;
+    'completion install')
+        valued='--shell'
+        ;;
+    esac
+}
+
+# What the option $2 behind the words $1 takes.
+_hearth_value() {
+    value=any
+    case "$1 $2" in
+    'fs list --kind' | 'fs list --kinds') value='words:file,directory,link,fifo,socket,device' ;;
+    'fs find --in' | 'fs find --path') value='path' ;;
+    'fs find --kind' | 'fs find --kinds') value='words:file,directory,link,fifo,socket,device' ;;
+    'fs search --in' | 'fs search --where') value='words:content,name' ;;
+    'fs write --from' | 'fs write --from-file') value='path' ;;
+    'fs write --line-ends') value='words:lf,crlf' ;;
+    'completion install --shell') value='words:bash,zsh,fish,powershell' ;;
+    *' --data-dir') value='directory' ;;
+    *' --config') value='path' ;;
+    *' --root') value='directory' ;;
+    esac
+}
+
+_hearth_reply() {
+    local kind=${1%%:*} rest=${1#*:}
+    case $kind in
+    path)
+        compopt -o filenames 2>/dev/null
+        while IFS= read -r word; do COMPREPLY+=("$word"); done < <(compgen -f -- "$cur")
+        ;;
+    directory)
+        compopt -o filenames 2>/dev/null
+        while IFS= read -r word; do COMPREPLY+=("$word"); done < <(compgen -d -- "$cur")
+        ;;
+    words) COMPREPLY+=($(compgen -W "${rest//,/ }" -- "$cur")) ;;
+    id) COMPREPLY+=($(hearth __complete "$rest" "$cur" 2>/dev/null)) ;;
+    esac
+}
+
+_hearth() {
+    local cur=${COMP_WORDS[COMP_CWORD]} path='' word='' option='' skip='' ended='' i
+    local commands options valued arguments value
+    local -i count=0
+    COMPREPLY=()
+    _hearth_spec "$path"
+    for ((i = 1; i < COMP_CWORD; i++)); do
+        word=${COMP_WORDS[i]}
+        if [[ $word == = ]]; then continue; fi
+        if [[ $skip ]]; then skip='' option=''; continue; fi
+        if [[ ! $ended && $word == -- ]]; then ended=1; continue; fi
+        if [[ ! $ended && $word == -* ]]; then
+            if [[ " $valued --data-dir --config --root --run --conversation " == *" $word "* ]]; then skip=1 option=$word; fi
+            continue
+        fi
+        word=${word//_/-}
+        if [[ " $commands " == *" $word "* ]]; then
+            path=${path:+$path }$word
+            _hearth_spec "$path"
+        else
+            count+=1
+        fi
+    done
+    if [[ $cur == = ]]; then cur=''; fi
+    if [[ $skip ]]; then
+        _hearth_value "$path" "$option"
+        _hearth_reply "$value"
+    elif [[ ! $ended && $cur == -* ]]; then
+        COMPREPLY=($(compgen -W "$options $valued --json --ndjson -q --quiet --verbose --no-color -h --help --data-dir --config --root --run --conversation" -- "$cur"))
+    elif [[ $commands ]]; then
+        COMPREPLY=($(compgen -W "$commands" -- "$cur"))
+    else
+        set -- $arguments
+        while ((count > 0 && $# > 1)); do shift; count+=-1; done
+        value=${1:-any}
+        if [[ $value == *+ ]]; then value=${value%+}; elif ((count > 0)); then value=any; fi
+        _hearth_reply "$value"
+    fi
+}
+
+complete -F _hearth hearth

@@ -1,0 +1,220 @@
+# Completion of hearth in PowerShell; `hearth completion show powershell` makes it anew.
+
+Register-ArgumentCompleter -Native -CommandName hearth, hearth.exe -ScriptBlock {
+    param($wordToComplete, $commandAst, $cursorPosition)
+
+    # What may follow the words: commands, and what the arguments take.
+    $commands = @{
+        '' = @('fs', 'db', 'call', 'operations', 'schema', 'completion')
+        'fs' = @('list', 'find', 'search', 'stat', 'write')
+        'db' = @('path', 'tables', 'schema', 'query', 'backup', 'vacuum', 'check')
+        'completion' = @('show', 'install')
+    }
+    $arguments = @{
+        'fs list' = @('path')
+        'fs find' = @('any+')
+        'fs search' = @('any', 'path')
+        'fs stat' = @('path')
+        'fs write' = @('path')
+        'db schema' = @('any')
+        'db query' = @('any')
+        'db backup' = @('path')
+        'call' = @('words:fs.list,fs.find,fs.search,fs.stat,fs.write,self.db_path,self.db_tables,self.db_schema,self.db_query,self.db_backup,self.db_vacuum,self.db_check', 'any')
+        'operations' = @('words:fs,self')
+        'schema' = @('words:fs.list,fs.find,fs.search,fs.stat,fs.write,self.db_path,self.db_tables,self.db_schema,self.db_query,self.db_backup,self.db_vacuum,self.db_check')
+        'completion show' = @('words:bash,zsh,fish,powershell')
+    }
+    # Options by the words before them; the value is what the option takes, '' for a switch.
+    $options = @{
+        '' = [ordered]@{
+            '--version' = ''
+        }
+        'fs list' = [ordered]@{
+            '-d' = 'any'
+            '--depth' = 'any'
+            '-g' = 'any'
+            '--glob' = 'any'
+            '--globs' = 'any'
+            '--kind' = 'words:file,directory,link,fifo,socket,device'
+            '--kinds' = 'words:file,directory,link,fifo,socket,device'
+            '--hidden' = ''
+            '--no-hidden' = ''
+            '--ignored' = ''
+            '--no-ignored' = ''
+            '-n' = 'any'
+            '--limit' = 'any'
+            '--cursor' = 'any'
+            '--totals' = ''
+            '--no-totals' = ''
+            '--timeout-ms' = 'any'
+            '--timeout' = 'any'
+        }
+        'fs find' = [ordered]@{
+            '--in' = 'path'
+            '--path' = 'path'
+            '--regex' = 'any'
+            '--kind' = 'words:file,directory,link,fifo,socket,device'
+            '--kinds' = 'words:file,directory,link,fifo,socket,device'
+            '--min-bytes' = 'any'
+            '--min' = 'any'
+            '--max-bytes' = 'any'
+            '--max' = 'any'
+            '--modified-after' = 'any'
+            '--modified-before' = 'any'
+            '-d' = 'any'
+            '--depth' = 'any'
+            '--hidden' = ''
+            '--no-hidden' = ''
+            '--ignored' = ''
+            '--no-ignored' = ''
+            '-n' = 'any'
+            '--limit' = 'any'
+            '--max-entries' = 'any'
+            '--timeout-ms' = 'any'
+            '--timeout' = 'any'
+        }
+        'fs search' = [ordered]@{
+            '--in' = 'words:content,name'
+            '--where' = 'words:content,name'
+            '-E' = ''
+            '--regex' = ''
+            '--no-regex' = ''
+            '-i' = ''
+            '--ignore-case' = ''
+            '--no-ignore-case' = ''
+            '-w' = ''
+            '--word' = ''
+            '--no-word' = ''
+            '-C' = 'any'
+            '--context' = 'any'
+            '-g' = 'any'
+            '--glob' = 'any'
+            '--globs' = 'any'
+            '-t' = 'any'
+            '--type' = 'any'
+            '--types' = 'any'
+            '--hidden' = ''
+            '--no-hidden' = ''
+            '--ignored' = ''
+            '--no-ignored' = ''
+            '--binary' = ''
+            '--no-binary' = ''
+            '-m' = 'any'
+            '--max-count' = 'any'
+            '-n' = 'any'
+            '--limit' = 'any'
+            '--max-output-bytes' = 'any'
+            '--max-output' = 'any'
+            '--max-file-bytes' = 'any'
+            '--max-file' = 'any'
+            '--max-entries' = 'any'
+            '--timeout-ms' = 'any'
+            '--timeout' = 'any'
+        }
+        'fs stat' = [ordered]@{
+            '--follow' = ''
+            '--no-follow' = ''
+            '--sha256' = ''
+            '--no-sha256' = ''
+        }
+        'fs write' = [ordered]@{
+            '--data' = 'any'
+            '--from' = 'path'
+            '--from-file' = 'path'
+            '--encoding' = 'any'
+            '--bom' = ''
+            '--no-bom' = ''
+            '--line-ends' = 'words:lf,crlf'
+            '--append' = ''
+            '--no-append' = ''
+            '--create-only' = ''
+            '--no-create-only' = ''
+            '--expected-sha256' = 'any'
+            '--parents' = ''
+            '--no-parents' = ''
+            '--permanent' = ''
+            '--no-permanent' = ''
+            '--group' = 'any'
+            '--dry-run' = ''
+            '--no-dry-run' = ''
+        }
+        'db query' = [ordered]@{
+            '--param' = 'any'
+            '--limit' = 'any'
+            '--timeout-ms' = 'any'
+            '--timeout' = 'any'
+        }
+        'db check' = [ordered]@{
+            '--full' = ''
+            '--no-full' = ''
+        }
+        'call' = [ordered]@{
+            '--batch' = ''
+            '--no-batch' = ''
+            '--jobs' = 'any'
+            '--ordered' = ''
+            '--no-ordered' = ''
+        }
+        'completion install' = [ordered]@{
+            '--shell' = 'words:bash,zsh,fish,powershell'
+        }
+    }
+    $globals = [ordered]@{
+        '--json' = ''
+        '--ndjson' = ''
+        '-q' = ''
+        '--quiet' = ''
+        '--verbose' = ''
+        '--data-dir' = 'directory'
+        '--config' = 'path'
+        '--root' = 'directory'
+        '--run' = 'any'
+        '--conversation' = 'any'
+        '--no-color' = ''
+        '-h' = ''
+        '--help' = ''
+    }
+
+    $path = ''
+    $behind = 0
+    $taker = $null
+    foreach ($element in $commandAst.CommandElements | Select-Object -Skip 1) {
+        if ($element.Extent.EndOffset -ge $cursorPosition -and $wordToComplete -ne '') { break }
+        $word = $element.Extent.Text
+        if ($null -ne $taker) { $taker = $null; continue }
+        if ($word.StartsWith('-')) {
+            $takes = $globals[$word]
+            if ($options[$path] -and $options[$path].Contains($word)) { $takes = $options[$path][$word] }
+            if ($takes) { $taker = $takes }
+            continue
+        }
+        $word = $word.Replace('_', '-')
+        if ($commands[$path] -contains $word) { $path = "$path $word".Trim() } else { $behind++ }
+    }
+
+    $takes = $null
+    if ($null -ne $taker) {
+        $takes = $taker
+    } elseif ($wordToComplete.StartsWith('-')) {
+        $found = @($globals.Keys)
+        if ($options[$path]) { $found = @($options[$path].Keys) + $found }
+    } elseif ($commands[$path]) {
+        $found = $commands[$path]
+    } elseif ($arguments[$path]) {
+        $last = @($arguments[$path]).Count - 1
+        $takes = @($arguments[$path])[[Math]::Min($behind, $last)]
+        if ($behind -gt $last -and -not $takes.EndsWith('+')) { $takes = 'any' }
+        $takes = $takes.TrimEnd('+')
+    }
+    if ($takes) {
+        $kind, $rest = $takes.Split(':', 2)
+        # For paths nothing is answered, so that PowerShell completes them itself.
+        $found = switch ($kind) {
+            'words' { $rest.Split(',') }
+            'id' { & hearth __complete $rest $wordToComplete 2>$null }
+        }
+    }
+    $found | Where-Object { $_ -and $_.StartsWith($wordToComplete) } | ForEach-Object {
+        [System.Management.Automation.CompletionResult]::new($_, $_, 'ParameterValue', $_)
+    }
+}

@@ -1,0 +1,1 @@
+"""Completion scripts for four shells, made from the catalog."""

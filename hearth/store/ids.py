@@ -1,0 +1,27 @@
+"""Ids by how they begin, for a shell that completes them: nothing is made, nothing migrated, no lock is waited for."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+from hearth.store.database import FILE_NAME
+
+_STATEMENTS = {
+    "receipt": "SELECT id FROM receipts WHERE id >= :prefix AND id < :prefix || '~' ORDER BY id DESC LIMIT :limit",
+}
+
+
+def starting_with(data_dir: str, kind: str, prefix: str, limit: int) -> list[str]:
+    """The newest ids of a kind that begin with `prefix`, at most `limit`; none where there is no database yet."""
+    path = os.path.join(data_dir, FILE_NAME)
+    if kind not in _STATEMENTS or not os.path.exists(path):
+        return []
+    try:
+        with closing(sqlite3.connect(f"{Path(path).as_uri()}?mode=ro", uri=True, timeout=0)) as connection:
+            rows = connection.execute(_STATEMENTS[kind], {"prefix": prefix, "limit": limit})
+            return [row[0] for row in rows]
+    except sqlite3.Error:
+        return []  # a shell that completes a word is no place for an error

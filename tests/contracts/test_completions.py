@@ -1,0 +1,16 @@
+"""The completion scripts that are checked in are those that the catalog makes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from hearth.cli.completion.command import FILES, Shell, script_of
+
+
+@pytest.mark.parametrize("shell", Shell)
+def test_a_checked_in_script_is_what_the_catalog_makes(shell: Shell, generated: Callable[[str, str], None]) -> None:
+    script = script_of(shell)
+    assert script.isascii(), "PowerShell 5.1 reads files without a BOM in the ANSI code page"
+    generated(f"completions/{FILES[shell]}", script)
