@@ -71,10 +71,10 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         monkeypatch.delenv(name)
     for name in ("HOME", "USERPROFILE"):
         monkeypatch.setenv(name, str(made))
-    monkeypatch.setenv("XDG_DATA_HOME", str(made / "data"))
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(made / "config"))
-    monkeypatch.setenv("LOCALAPPDATA", str(made / "local"))
-    monkeypatch.setenv("APPDATA", str(made / "roaming"))
+    for name in ("XDG_DATA_HOME", "LOCALAPPDATA"):
+        monkeypatch.setenv(name, str(made / "data"))
+    for name in ("XDG_CONFIG_HOME", "APPDATA"):
+        monkeypatch.setenv(name, str(made / "config"))
     return made
 
 

@@ -111,6 +111,9 @@ class Host(Protocol):
     def real_path(self, path: str) -> str:
         """The absolute path without links, drive mappings and short names; parts that do not exist stay."""
 
+    def unbounded(self, path: str) -> str:
+        """The spelling of an absolute path that `open` and `os` take at any length: Windows' `\\\\?\\C:\\...`."""
+
     def absolute(self, path: str, base: str) -> str:
         """`path` seen from `base`, made absolute, with `.` and `..` taken out as text."""
 

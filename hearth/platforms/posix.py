@@ -195,6 +195,9 @@ class PosixHost:
     def real_path(self, path: str) -> str:
         return posixpath.realpath(path)
 
+    def unbounded(self, path: str) -> str:
+        return path
+
     def absolute(self, path: str, base: str) -> str:
         joined = posixpath.normpath(posixpath.join(base, path))
         # normpath keeps exactly two leading slashes, which POSIX leaves to the system and ours treats as one.

@@ -50,6 +50,9 @@ class WindowsHost:
                 )
         return path
 
+    def unbounded(self, path: str) -> str:
+        return paths.extended(path)
+
     def absolute(self, path: str, base: str) -> str:
         return paths.absolute(path, base)
 

@@ -68,7 +68,8 @@ class Blobs:
 
     def __init__(self, host: Host, data_dir: str) -> None:
         self._host = host
-        self._folder = os.path.join(data_dir, "blobs")
+        # The names are 70 characters longer than the data directory's, which Windows' plain paths may have no room for.
+        self._folder = host.unbounded(os.path.join(data_dir, "blobs"))
 
     @contextlib.contextmanager
     def writer(self, *, sync: bool, keep_bytes: int = 0) -> Iterator[BodyWriter]:

@@ -97,6 +97,7 @@ class Store:
         self._reader_slots = threading.BoundedSemaphore(MAX_READERS)
         self._making_queue = threading.Lock()
         self._events: EventQueue | None = None
+        self._closed = False
         self._address = path
         with translated(path):
             self._writer = self._connect_somehow()
@@ -215,7 +216,11 @@ class Store:
             file.write(b"." * number)
 
     def close(self) -> None:
-        """Store the events that wait, and close. A short log stays beside the database for the next process."""
+        """Store the events that wait, and close. A short log stays beside the database for the next process.
+        Closing twice is closing once."""
+        if self._closed:
+            return
+        self._closed = True
         if self._events is not None:
             self._events.close()
         while True:
@@ -257,7 +262,8 @@ def file_uri(path: str, parameters: str) -> str:
     """SQLite's URI of an absolute path: https://sqlite.org/uri.html"""
     escaped = path.replace("%", "%25").replace("?", "%3f").replace("#", "%23")
     if os.name == "nt":
-        escaped = "/" + escaped.replace("\\", "/")
+        escaped = escaped.replace("\\", "/")
+        escaped = escaped if escaped.startswith("//") else f"/{escaped}"  # a share, a drive
     return f"file://{escaped}?{parameters}"
 
 

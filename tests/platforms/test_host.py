@@ -78,6 +78,14 @@ def test_the_real_path_is_without_links(host: Host, work: Path) -> None:
     assert host.real_path(str(work / "link" / "x")) == os.path.join(os.path.realpath(work), "real", "x")
 
 
+def test_the_unbounded_spelling_opens_the_same_directory(host: Host, work: Path) -> None:
+    (work / "f").write_bytes(b"x")
+    spelled = host.unbounded(str(work))
+    assert os.listdir(spelled) == ["f"]
+    assert host.unbounded(spelled) == spelled
+    assert host.absolute(spelled, str(work)) == str(work)
+
+
 def test_an_absolute_path_is_seen_from_the_base(host: Host, work: Path) -> None:
     base = str(work)
     assert host.absolute("a/../b", base) == os.path.join(base, "b")

@@ -25,7 +25,8 @@ from hearth.platforms import windows_nt as nt
 from hearth.platforms import windows_security as security
 from hearth.platforms.base import Directory, Host, Kind
 from hearth.platforms.windows_paths import extended, folded
-from hearth.settings import Settings
+from hearth.store.blobs import Blobs
+from hearth.store.database import file_uri
 from tests.marks import not_emulated
 from tests.platforms.conftest import get, put
 
@@ -62,7 +63,7 @@ def test_a_path_of_300_characters_is_made_read_and_removed(host: Host, here: Dir
         again.remove_file("g.txt")
     assert host.real_path(path + "\\gone") == path + "\\gone"
     inside = Containment(host, [Root(str(work))], base=str(work))
-    with inside.locate(path + "\\new\\x.txt", write=True, parents=True) as place:
+    with inside.locate(path + "\\new.txt", write=True) as place:
         put(place.directory, place.name, b"x")
     assert len(place.path) > 300
     with inside.locate(place.path) as found:
@@ -74,6 +75,25 @@ def test_a_data_directory_of_200_characters_holds_locks_and_private_folders(host
     host.make_private_directory(path)
     with host.lock(path + "\\" + "l" * 60, 0), pytest.raises(Locked), host.lock(path + "\\" + "l" * 60, 10):
         pass
+
+
+def test_a_data_directory_of_200_characters_holds_bodies(host: Host, home: Path) -> None:
+    data = str(home) + "\\" + "d" * (200 - len(str(home)))
+    blobs = Blobs(host, data)
+    body = blobs.store([b"one", b"two"], sync=True)
+    assert b"".join(blobs.verified(body.sha256)) == b"onetwo"
+    assert blobs.remove(body.sha256, untouched_since=float("inf"))
+
+
+@pytest.mark.parametrize(
+    ("path", "uri"),
+    [
+        ("C:\\a b\\100%.db", "file:///C:/a b/100%25.db?mode=ro"),
+        ("\\\\srv\\share\\x.db", "file:////srv/share/x.db?mode=ro"),
+    ],
+)
+def test_a_database_on_a_drive_or_a_share_has_a_uri(path: str, uri: str) -> None:
+    assert file_uri(path, "mode=ro") == uri
 
 
 def test_commands_work_below_a_long_path(hearth: Callable[..., Any], here: Directory, home: Path) -> None:
@@ -304,6 +324,5 @@ def test_every_refusal_is_an_error_that_users_can_read(host: Host, here: Directo
 
 
 def test_settings_lie_where_windows_keeps_them(host: Host, home: Path) -> None:
-    assert host.user_data_directory() == str(home / "local")
-    assert host.user_config_directory() == str(home / "roaming")
-    assert Settings().data_dir is None
+    assert host.user_data_directory() == str(home / "data")
+    assert host.user_config_directory() == str(home / "config")

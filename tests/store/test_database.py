@@ -64,6 +64,13 @@ def test_an_event_survives_closing_and_the_next_process_sees_it(store: Store, da
     again.close()
 
 
+def test_closing_twice_is_closing_once(store: Store) -> None:
+    with store.write() as tx:
+        events.insert(tx, event())
+    store.close()
+    store.close()
+
+
 def test_a_short_log_stays_when_the_last_connection_closes(store: Store, data: Path) -> None:
     with store.write() as tx:
         events.insert(tx, event())
