@@ -5,7 +5,7 @@ _hearth_spec() {
     commands='' options='' valued='' arguments=''
     case $1 in
     '')
-        commands='fs db call operations schema completion'
+        commands='fs config db call operations schema completion'
         options='--version'
         ;;
     'fs')
@@ -35,6 +35,39 @@ _hearth_spec() {
         valued='--data --from --from-file --encoding --line-ends --expected-sha256 --group'
         arguments='path'
         ;;
+    'config')
+        commands='show get set unset roots path check trust import'
+        ;;
+    'config show')
+        options='--origin --no-origin'
+        ;;
+    'config get')
+        arguments='any'
+        ;;
+    'config set')
+        options='--user --no-user --project --no-project'
+        arguments='any any'
+        ;;
+    'config unset')
+        options='--user --no-user --project --no-project'
+        arguments='any'
+        ;;
+    'config roots')
+        options='--read-only --no-read-only --user --no-user --project --no-project'
+        valued='--add --remove'
+        ;;
+    'config path')
+        ;;
+    'config check')
+        ;;
+    'config trust')
+        options='--revoke --no-revoke'
+        arguments='path'
+        ;;
+    'config import')
+        options='--user --no-user --project --no-project'
+        arguments='path'
+        ;;
     'db')
         commands='path tables schema query backup vacuum check'
         ;;
@@ -60,13 +93,13 @@ _hearth_spec() {
     'call')
         options='--batch --no-batch --ordered --no-ordered'
         valued='--jobs'
-        arguments='words:fs.list,fs.find,fs.search,fs.stat,fs.write,self.db_path,self.db_tables,self.db_schema,self.db_query,self.db_backup,self.db_vacuum,self.db_check any'
+        arguments='words:fs.list,fs.find,fs.search,fs.stat,fs.write,self.config_show,self.config_get,self.config_set,self.config_unset,self.config_roots,self.config_path,self.config_check,self.config_trust,self.config_import,self.db_path,self.db_tables,self.db_schema,self.db_query,self.db_backup,self.db_vacuum,self.db_check any'
         ;;
     'operations')
         arguments='words:fs,self'
         ;;
     'schema')
-        arguments='words:fs.list,fs.find,fs.search,fs.stat,fs.write,self.db_path,self.db_tables,self.db_schema,self.db_query,self.db_backup,self.db_vacuum,self.db_check'
+        arguments='words:fs.list,fs.find,fs.search,fs.stat,fs.write,self.config_show,self.config_get,self.config_set,self.config_unset,self.config_roots,self.config_path,self.config_check,self.config_trust,self.config_import,self.db_path,self.db_tables,self.db_schema,self.db_query,self.db_backup,self.db_vacuum,self.db_check'
         ;;
     'completion')
         commands='show install'

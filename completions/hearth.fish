@@ -6,7 +6,7 @@ function __hearth_words
     for word in (commandline -opc)[2..]
         if test $skip -eq 1
             set skip 0
-        else if contains -- $word --data-dir --config --root --run --conversation -d --depth -g --glob --globs --kind --kinds -n --limit --cursor --timeout-ms --timeout --in --path --min-bytes --min --max-bytes --max --modified-after --modified-before --max-entries --where -C --context -t --type --types -m --max-count --max-output-bytes --max-output --max-file-bytes --max-file --data --from --from-file --encoding --line-ends --expected-sha256 --group --param --jobs --shell
+        else if contains -- $word --data-dir --config --root --run --conversation -d --depth -g --glob --globs --kind --kinds -n --limit --cursor --timeout-ms --timeout --in --path --min-bytes --min --max-bytes --max --modified-after --modified-before --max-entries --where -C --context -t --type --types -m --max-count --max-output-bytes --max-output --max-file-bytes --max-file --data --from --from-file --encoding --line-ends --expected-sha256 --group --add --remove --param --jobs --shell
             set skip 1
         else if not string match -q -- '-*' $word
             string replace -a _ - -- $word
@@ -47,6 +47,7 @@ complete -c hearth -l conversation -x -d 'The conversation that this call belong
 complete -c hearth -l no-color -d 'Print without colour.'
 complete -c hearth -s h -l help -d 'Show this message and exit.'
 complete -c hearth -n '__hearth_at 0' -a fs -d 'Files and directories, inside the roots.'
+complete -c hearth -n '__hearth_at 0' -a config -d 'Settings: show, change, check, trust.'
 complete -c hearth -n '__hearth_at 0' -a db -d 'The database: where it is, what is in it, backups.'
 complete -c hearth -n '__hearth_at 0' -a call -d 'Call an operation with JSON, or many in a batch.'
 complete -c hearth -n '__hearth_at 0' -a operations -d 'List every operation: what it does and where it can be reached.'
@@ -121,6 +122,30 @@ complete -c hearth -n '__hearth_at any fs write' -l permanent -l no-permanent -d
 complete -c hearth -n '__hearth_at any fs write' -l group -x -d 'The change set that this belongs to, for undo.'
 complete -c hearth -n '__hearth_at any fs write' -l dry-run -l no-dry-run -d 'Only say what would happen.'
 complete -c hearth -n '__hearth_at 0 fs write' -r -F
+complete -c hearth -n '__hearth_at 0 config' -a show -d 'Show every setting.'
+complete -c hearth -n '__hearth_at 0 config' -a get -d 'Print one setting\'s value.'
+complete -c hearth -n '__hearth_at 0 config' -a set -d 'Set a setting in the nearest project\'s file, else the user\'s.'
+complete -c hearth -n '__hearth_at 0 config' -a unset -d 'Take a setting out of a file.'
+complete -c hearth -n '__hearth_at 0 config' -a roots -d 'List, add or remove the directories below which hearth may act.'
+complete -c hearth -n '__hearth_at 0 config' -a path -d 'Show which files settings come from.'
+complete -c hearth -n '__hearth_at 0 config' -a check -d 'Say what is wrong with the settings.'
+complete -c hearth -n '__hearth_at 0 config' -a trust -d 'Let a project\'s hearth.toml, as it is now, do more than narrow.'
+complete -c hearth -n '__hearth_at 0 config' -a import -d 'Take over the settings of hearth v0.'
+complete -c hearth -n '__hearth_at any config show' -l origin -l no-origin -d 'Say where each value stands.'
+complete -c hearth -n '__hearth_at any config set' -l user -l no-user -d 'Write the user\'s file, not the nearest project\'s.'
+complete -c hearth -n '__hearth_at any config set' -l project -l no-project -d 'Write the project\'s file; it is made here where there is none.'
+complete -c hearth -n '__hearth_at any config unset' -l user -l no-user -d 'Change the user\'s file, not the nearest project\'s.'
+complete -c hearth -n '__hearth_at any config unset' -l project -l no-project -d 'Change the project\'s file.'
+complete -c hearth -n '__hearth_at any config roots' -l add -x -d 'Directories to add.'
+complete -c hearth -n '__hearth_at any config roots' -l remove -x -d 'Roots to take away; the directories stay.'
+complete -c hearth -n '__hearth_at any config roots' -l read-only -l no-read-only -d 'What is added may only be read.'
+complete -c hearth -n '__hearth_at any config roots' -l user -l no-user -d 'Change the user\'s file, not the nearest project\'s.'
+complete -c hearth -n '__hearth_at any config roots' -l project -l no-project -d 'Change the project\'s file; it is made here where there is none.'
+complete -c hearth -n '__hearth_at any config trust' -l revoke -l no-revoke -d 'Take the trust back.'
+complete -c hearth -n '__hearth_at 0 config trust' -r -F
+complete -c hearth -n '__hearth_at any config import' -l user -l no-user -d 'Write the user\'s file, not the nearest project\'s.'
+complete -c hearth -n '__hearth_at any config import' -l project -l no-project -d 'Write the project\'s file; it is made here where there is none.'
+complete -c hearth -n '__hearth_at 0 config import' -r -F
 complete -c hearth -n '__hearth_at 0 db' -a path -d 'Say where the database is.'
 complete -c hearth -n '__hearth_at 0 db' -a tables -d 'List the tables with their rows and bytes.'
 complete -c hearth -n '__hearth_at 0 db' -a schema -d 'Print the statements that make the tables.'
@@ -137,9 +162,9 @@ complete -c hearth -n '__hearth_at any db check' -l full -l no-full -d 'Compare 
 complete -c hearth -n '__hearth_at any call' -l batch -l no-batch -d 'Read one request a line from standard input, write one answer a line.'
 complete -c hearth -n '__hearth_at any call' -l jobs -x -d 'How many calls of a batch run at once.'
 complete -c hearth -n '__hearth_at any call' -l ordered -l no-ordered -d 'Answer a batch in the order of its requests.'
-complete -c hearth -n '__hearth_at 0 call' -x -a 'fs.list fs.find fs.search fs.stat fs.write self.db_path self.db_tables self.db_schema self.db_query self.db_backup self.db_vacuum self.db_check'
+complete -c hearth -n '__hearth_at 0 call' -x -a 'fs.list fs.find fs.search fs.stat fs.write self.config_show self.config_get self.config_set self.config_unset self.config_roots self.config_path self.config_check self.config_trust self.config_import self.db_path self.db_tables self.db_schema self.db_query self.db_backup self.db_vacuum self.db_check'
 complete -c hearth -n '__hearth_at 0 operations' -x -a 'fs self'
-complete -c hearth -n '__hearth_at 0 schema' -x -a 'fs.list fs.find fs.search fs.stat fs.write self.db_path self.db_tables self.db_schema self.db_query self.db_backup self.db_vacuum self.db_check'
+complete -c hearth -n '__hearth_at 0 schema' -x -a 'fs.list fs.find fs.search fs.stat fs.write self.config_show self.config_get self.config_set self.config_unset self.config_roots self.config_path self.config_check self.config_trust self.config_import self.db_path self.db_tables self.db_schema self.db_query self.db_backup self.db_vacuum self.db_check'
 complete -c hearth -n '__hearth_at 0 completion' -a show -d 'Print the completion script of a shell.'
 complete -c hearth -n '__hearth_at 0 completion' -a install -d 'Write the completion script where the shell looks for it.'
 complete -c hearth -n '__hearth_at 0 completion show' -x -a 'bash zsh fish powershell'

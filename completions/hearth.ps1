@@ -5,8 +5,9 @@ Register-ArgumentCompleter -Native -CommandName hearth, hearth.exe -ScriptBlock 
 
     # What may follow the words: commands, and what the arguments take.
     $commands = @{
-        '' = @('fs', 'db', 'call', 'operations', 'schema', 'completion')
+        '' = @('fs', 'config', 'db', 'call', 'operations', 'schema', 'completion')
         'fs' = @('list', 'find', 'search', 'stat', 'write')
+        'config' = @('show', 'get', 'set', 'unset', 'roots', 'path', 'check', 'trust', 'import')
         'db' = @('path', 'tables', 'schema', 'query', 'backup', 'vacuum', 'check')
         'completion' = @('show', 'install')
     }
@@ -16,12 +17,17 @@ Register-ArgumentCompleter -Native -CommandName hearth, hearth.exe -ScriptBlock 
         'fs search' = @('any', 'path')
         'fs stat' = @('path')
         'fs write' = @('path')
+        'config get' = @('any')
+        'config set' = @('any', 'any')
+        'config unset' = @('any')
+        'config trust' = @('path')
+        'config import' = @('path')
         'db schema' = @('any')
         'db query' = @('any')
         'db backup' = @('path')
-        'call' = @('words:fs.list,fs.find,fs.search,fs.stat,fs.write,self.db_path,self.db_tables,self.db_schema,self.db_query,self.db_backup,self.db_vacuum,self.db_check', 'any')
+        'call' = @('words:fs.list,fs.find,fs.search,fs.stat,fs.write,self.config_show,self.config_get,self.config_set,self.config_unset,self.config_roots,self.config_path,self.config_check,self.config_trust,self.config_import,self.db_path,self.db_tables,self.db_schema,self.db_query,self.db_backup,self.db_vacuum,self.db_check', 'any')
         'operations' = @('words:fs,self')
-        'schema' = @('words:fs.list,fs.find,fs.search,fs.stat,fs.write,self.db_path,self.db_tables,self.db_schema,self.db_query,self.db_backup,self.db_vacuum,self.db_check')
+        'schema' = @('words:fs.list,fs.find,fs.search,fs.stat,fs.write,self.config_show,self.config_get,self.config_set,self.config_unset,self.config_roots,self.config_path,self.config_check,self.config_trust,self.config_import,self.db_path,self.db_tables,self.db_schema,self.db_query,self.db_backup,self.db_vacuum,self.db_check')
         'completion show' = @('words:bash,zsh,fish,powershell')
     }
     # Options by the words before them; the value is what the option takes, '' for a switch.
@@ -137,6 +143,42 @@ Register-ArgumentCompleter -Native -CommandName hearth, hearth.exe -ScriptBlock 
             '--group' = 'any'
             '--dry-run' = ''
             '--no-dry-run' = ''
+        }
+        'config show' = [ordered]@{
+            '--origin' = ''
+            '--no-origin' = ''
+        }
+        'config set' = [ordered]@{
+            '--user' = ''
+            '--no-user' = ''
+            '--project' = ''
+            '--no-project' = ''
+        }
+        'config unset' = [ordered]@{
+            '--user' = ''
+            '--no-user' = ''
+            '--project' = ''
+            '--no-project' = ''
+        }
+        'config roots' = [ordered]@{
+            '--add' = 'any'
+            '--remove' = 'any'
+            '--read-only' = ''
+            '--no-read-only' = ''
+            '--user' = ''
+            '--no-user' = ''
+            '--project' = ''
+            '--no-project' = ''
+        }
+        'config trust' = [ordered]@{
+            '--revoke' = ''
+            '--no-revoke' = ''
+        }
+        'config import' = [ordered]@{
+            '--user' = ''
+            '--no-user' = ''
+            '--project' = ''
+            '--no-project' = ''
         }
         'db query' = [ordered]@{
             '--param' = 'any'

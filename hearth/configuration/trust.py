@@ -22,7 +22,12 @@ def is_trusted(host: Host, path: str, content: bytes) -> bool:
 def trust(host: Host, path: str, content: bytes) -> None:
     """Remember path and hash; an earlier hash of the same path is forgotten."""
     with locked(host):
-        _write(host, {**_records(host), host.real_path(path): digest(content)})
+        remember(host, path, content)
+
+
+def remember(host: Host, path: str, content: bytes) -> None:
+    """`trust`, for who holds the lock already."""
+    _write(host, {**_records(host), host.real_path(path): digest(content)})
 
 
 def revoke(host: Host, path: str) -> bool:

@@ -2,11 +2,96 @@
 
 from hearth.operation import Effect, Family, Operation, Surface
 
+
+def _config(word: str, target: str, effect: Effect, summary: str, *examples: str, stream: str = "") -> Operation:
+    return Operation(
+        f"config_{word}",
+        target,
+        effect,
+        summary,
+        examples=examples,
+        surfaces=Surface.CLI,
+        words=("config", word),
+        stream=stream,
+        storeless=True,
+        lenient=True,
+    )
+
+
 # Looking at the database is storeless: it makes none, and leaves no event in what it looks at.
 FAMILY = Family(
     "self",
     "Hearth's own care.",
     (
+        _config(
+            "show",
+            "config_show:show",
+            Effect.READ,
+            "Show every setting.",
+            "hearth config show",
+            "hearth config show --origin",
+        ),
+        _config(
+            "get",
+            "config_get:get",
+            Effect.READ,
+            "Print one setting's value.",
+            "hearth config get fs.sync",
+            stream="config_get:stream",
+        ),
+        _config(
+            "set",
+            "config_set:set_value",
+            Effect.WRITE,
+            "Set a setting in the nearest project's file, else the user's.",
+            "hearth config set fs.sync false",
+            "hearth config set max_output_bytes 131072 --user",
+        ),
+        _config(
+            "unset",
+            "config_unset:unset",
+            Effect.WRITE,
+            "Take a setting out of a file.",
+            "hearth config unset fs.sync",
+        ),
+        _config(
+            "roots",
+            "config_roots:change",
+            Effect.WRITE,
+            "List, add or remove the directories below which hearth may act.",
+            "hearth config roots",
+            "hearth config roots --add ~/notes --read-only",
+            "hearth config roots --remove ~/notes",
+        ),
+        _config(
+            "path",
+            "config_path:paths",
+            Effect.READ,
+            "Show which files settings come from.",
+            "hearth config path",
+        ),
+        _config(
+            "check",
+            "config_check:check",
+            Effect.READ,
+            "Say what is wrong with the settings.",
+            "hearth config check",
+        ),
+        _config(
+            "trust",
+            "config_trust:trust_project",
+            Effect.WRITE,
+            "Let a project's hearth.toml, as it is now, do more than narrow.",
+            "hearth config trust",
+            "hearth config trust --revoke",
+        ),
+        _config(
+            "import",
+            "config_import:import_settings",
+            Effect.WRITE,
+            "Take over the settings of hearth v0.",
+            "hearth config import config.json --user",
+        ),
         Operation(
             "db_path",
             "db:show_path",
