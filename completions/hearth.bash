@@ -9,7 +9,7 @@ _hearth_spec() {
         options='--version'
         ;;
     'fs')
-        commands='list find search stat write'
+        commands='list find read search stat write'
         ;;
     'fs list')
         options='--hidden --no-hidden --ignored --no-ignored --totals --no-totals'
@@ -20,6 +20,11 @@ _hearth_spec() {
         options='--hidden --no-hidden --ignored --no-ignored'
         valued='--in --path --regex --kind --kinds --min-bytes --min --max-bytes --max --modified-after --modified-before -d --depth -n --limit --max-entries --timeout-ms --timeout'
         arguments='any+'
+        ;;
+    'fs read')
+        options='-N --number --no-number --replace-invalid --no-replace-invalid --sha256 --no-sha256'
+        valued='--offset --limit --lines --head --tail --encoding'
+        arguments='path+'
         ;;
     'fs search')
         options='-E --regex --no-regex -i --ignore-case --no-ignore-case -w --word --no-word --hidden --no-hidden --ignored --no-ignored --binary --no-binary'
@@ -93,13 +98,13 @@ _hearth_spec() {
     'call')
         options='--batch --no-batch --ordered --no-ordered'
         valued='--jobs'
-        arguments='words:fs.list,fs.find,fs.search,fs.stat,fs.write,self.config_show,self.config_get,self.config_set,self.config_unset,self.config_roots,self.config_path,self.config_check,self.config_trust,self.config_import,self.db_path,self.db_tables,self.db_schema,self.db_query,self.db_backup,self.db_vacuum,self.db_check any'
+        arguments='words:fs.list,fs.find,fs.read,fs.search,fs.stat,fs.write,self.config_show,self.config_get,self.config_set,self.config_unset,self.config_roots,self.config_path,self.config_check,self.config_trust,self.config_import,self.db_path,self.db_tables,self.db_schema,self.db_query,self.db_backup,self.db_vacuum,self.db_check any'
         ;;
     'operations')
         arguments='words:fs,self'
         ;;
     'schema')
-        arguments='words:fs.list,fs.find,fs.search,fs.stat,fs.write,self.config_show,self.config_get,self.config_set,self.config_unset,self.config_roots,self.config_path,self.config_check,self.config_trust,self.config_import,self.db_path,self.db_tables,self.db_schema,self.db_query,self.db_backup,self.db_vacuum,self.db_check'
+        arguments='words:fs.list,fs.find,fs.read,fs.search,fs.stat,fs.write,self.config_show,self.config_get,self.config_set,self.config_unset,self.config_roots,self.config_path,self.config_check,self.config_trust,self.config_import,self.db_path,self.db_tables,self.db_schema,self.db_query,self.db_backup,self.db_vacuum,self.db_check'
         ;;
     'completion')
         commands='show install'

@@ -6,7 +6,7 @@ function __hearth_words
     for word in (commandline -opc)[2..]
         if test $skip -eq 1
             set skip 0
-        else if contains -- $word --data-dir --config --root --run --conversation -d --depth -g --glob --globs --kind --kinds -n --limit --cursor --timeout-ms --timeout --in --path --min-bytes --min --max-bytes --max --modified-after --modified-before --max-entries --where -C --context -t --type --types -m --max-count --max-output-bytes --max-output --max-file-bytes --max-file --data --from --from-file --encoding --line-ends --expected-sha256 --group --add --remove --param --jobs --shell
+        else if contains -- $word --data-dir --config --root --run --conversation -d --depth -g --glob --globs --kind --kinds -n --limit --cursor --timeout-ms --timeout --in --path --min-bytes --min --max-bytes --max --modified-after --modified-before --max-entries --offset --lines --head --tail --encoding --where -C --context -t --type --types -m --max-count --max-output-bytes --max-output --max-file-bytes --max-file --data --from --from-file --line-ends --expected-sha256 --group --add --remove --param --jobs --shell
             set skip 1
         else if not string match -q -- '-*' $word
             string replace -a _ - -- $word
@@ -56,6 +56,7 @@ complete -c hearth -n '__hearth_at 0' -a completion -d 'Completion of words at t
 complete -c hearth -n '__hearth_at any' -l version -d 'Say which hearth this is.'
 complete -c hearth -n '__hearth_at 0 fs' -a list -d 'List what a directory holds.'
 complete -c hearth -n '__hearth_at 0 fs' -a find -d 'Find names in a tree.'
+complete -c hearth -n '__hearth_at 0 fs' -a read -d 'Read files, or parts of them.'
 complete -c hearth -n '__hearth_at 0 fs' -a search -d 'Search files for a text or an expression.'
 complete -c hearth -n '__hearth_at 0 fs' -a stat -d 'Say what stands under a path.'
 complete -c hearth -n '__hearth_at 0 fs' -a write -d 'Write a file, whole or at its end.'
@@ -86,6 +87,16 @@ complete -c hearth -n '__hearth_at any fs find' -s n -l limit -x -d 'Most names 
 complete -c hearth -n '__hearth_at any fs find' -l max-entries -x -d 'Stop after looking at so many names.'
 complete -c hearth -n '__hearth_at any fs find' -l timeout-ms -x -d 'Stop after this time with what was found.'
 complete -c hearth -n '__hearth_at any fs find' -l timeout -x -d 'Stop after this time with what was found.'
+complete -c hearth -n '__hearth_at any fs read' -l offset -x -d 'Begin at this byte; moved back to where its character begins.'
+complete -c hearth -n '__hearth_at any fs read' -l limit -x -d 'Bytes to give at most; never half a character.'
+complete -c hearth -n '__hearth_at any fs read' -l lines -x -d 'Lines FIRST:LAST, from 1, both included.'
+complete -c hearth -n '__hearth_at any fs read' -l head -x -d 'The first lines.'
+complete -c hearth -n '__hearth_at any fs read' -l tail -x -d 'The last lines.'
+complete -c hearth -n '__hearth_at any fs read' -s N -l number -l no-number -d 'Put its number before each line.'
+complete -c hearth -n '__hearth_at any fs read' -l encoding -x -d 'What the text is stored as; else it is found out. base64 gives the bytes.'
+complete -c hearth -n '__hearth_at any fs read' -l replace-invalid -l no-replace-invalid -d 'Show U+FFFD for bytes that are no text, instead of refusing them.'
+complete -c hearth -n '__hearth_at any fs read' -l sha256 -l no-sha256 -d 'Hash the whole file, however large.'
+complete -c hearth -n '__hearth_at 0+ fs read' -r -F
 complete -c hearth -n '__hearth_at any fs search' -l in -l where -x -a 'content name' -d 'Look into files, or at their names.'
 complete -c hearth -n '__hearth_at any fs search' -s E -l regex -l no-regex -d 'The query is an expression (RE2).'
 complete -c hearth -n '__hearth_at any fs search' -s i -l ignore-case -l no-ignore-case -d 'Take upper and lower case for the same.'
@@ -162,9 +173,9 @@ complete -c hearth -n '__hearth_at any db check' -l full -l no-full -d 'Compare 
 complete -c hearth -n '__hearth_at any call' -l batch -l no-batch -d 'Read one request a line from standard input, write one answer a line.'
 complete -c hearth -n '__hearth_at any call' -l jobs -x -d 'How many calls of a batch run at once.'
 complete -c hearth -n '__hearth_at any call' -l ordered -l no-ordered -d 'Answer a batch in the order of its requests.'
-complete -c hearth -n '__hearth_at 0 call' -x -a 'fs.list fs.find fs.search fs.stat fs.write self.config_show self.config_get self.config_set self.config_unset self.config_roots self.config_path self.config_check self.config_trust self.config_import self.db_path self.db_tables self.db_schema self.db_query self.db_backup self.db_vacuum self.db_check'
+complete -c hearth -n '__hearth_at 0 call' -x -a 'fs.list fs.find fs.read fs.search fs.stat fs.write self.config_show self.config_get self.config_set self.config_unset self.config_roots self.config_path self.config_check self.config_trust self.config_import self.db_path self.db_tables self.db_schema self.db_query self.db_backup self.db_vacuum self.db_check'
 complete -c hearth -n '__hearth_at 0 operations' -x -a 'fs self'
-complete -c hearth -n '__hearth_at 0 schema' -x -a 'fs.list fs.find fs.search fs.stat fs.write self.config_show self.config_get self.config_set self.config_unset self.config_roots self.config_path self.config_check self.config_trust self.config_import self.db_path self.db_tables self.db_schema self.db_query self.db_backup self.db_vacuum self.db_check'
+complete -c hearth -n '__hearth_at 0 schema' -x -a 'fs.list fs.find fs.read fs.search fs.stat fs.write self.config_show self.config_get self.config_set self.config_unset self.config_roots self.config_path self.config_check self.config_trust self.config_import self.db_path self.db_tables self.db_schema self.db_query self.db_backup self.db_vacuum self.db_check'
 complete -c hearth -n '__hearth_at 0 completion' -a show -d 'Print the completion script of a shell.'
 complete -c hearth -n '__hearth_at 0 completion' -a install -d 'Write the completion script where the shell looks for it.'
 complete -c hearth -n '__hearth_at 0 completion show' -x -a 'bash zsh fish powershell'

@@ -6,7 +6,7 @@ Register-ArgumentCompleter -Native -CommandName hearth, hearth.exe -ScriptBlock 
     # What may follow the words: commands, and what the arguments take.
     $commands = @{
         '' = @('fs', 'config', 'db', 'call', 'operations', 'schema', 'completion')
-        'fs' = @('list', 'find', 'search', 'stat', 'write')
+        'fs' = @('list', 'find', 'read', 'search', 'stat', 'write')
         'config' = @('show', 'get', 'set', 'unset', 'roots', 'path', 'check', 'trust', 'import')
         'db' = @('path', 'tables', 'schema', 'query', 'backup', 'vacuum', 'check')
         'completion' = @('show', 'install')
@@ -14,6 +14,7 @@ Register-ArgumentCompleter -Native -CommandName hearth, hearth.exe -ScriptBlock 
     $arguments = @{
         'fs list' = @('path')
         'fs find' = @('any+')
+        'fs read' = @('path+')
         'fs search' = @('any', 'path')
         'fs stat' = @('path')
         'fs write' = @('path')
@@ -25,9 +26,9 @@ Register-ArgumentCompleter -Native -CommandName hearth, hearth.exe -ScriptBlock 
         'db schema' = @('any')
         'db query' = @('any')
         'db backup' = @('path')
-        'call' = @('words:fs.list,fs.find,fs.search,fs.stat,fs.write,self.config_show,self.config_get,self.config_set,self.config_unset,self.config_roots,self.config_path,self.config_check,self.config_trust,self.config_import,self.db_path,self.db_tables,self.db_schema,self.db_query,self.db_backup,self.db_vacuum,self.db_check', 'any')
+        'call' = @('words:fs.list,fs.find,fs.read,fs.search,fs.stat,fs.write,self.config_show,self.config_get,self.config_set,self.config_unset,self.config_roots,self.config_path,self.config_check,self.config_trust,self.config_import,self.db_path,self.db_tables,self.db_schema,self.db_query,self.db_backup,self.db_vacuum,self.db_check', 'any')
         'operations' = @('words:fs,self')
-        'schema' = @('words:fs.list,fs.find,fs.search,fs.stat,fs.write,self.config_show,self.config_get,self.config_set,self.config_unset,self.config_roots,self.config_path,self.config_check,self.config_trust,self.config_import,self.db_path,self.db_tables,self.db_schema,self.db_query,self.db_backup,self.db_vacuum,self.db_check')
+        'schema' = @('words:fs.list,fs.find,fs.read,fs.search,fs.stat,fs.write,self.config_show,self.config_get,self.config_set,self.config_unset,self.config_roots,self.config_path,self.config_check,self.config_trust,self.config_import,self.db_path,self.db_tables,self.db_schema,self.db_query,self.db_backup,self.db_vacuum,self.db_check')
         'completion show' = @('words:bash,zsh,fish,powershell')
     }
     # Options by the words before them; the value is what the option takes, '' for a switch.
@@ -78,6 +79,21 @@ Register-ArgumentCompleter -Native -CommandName hearth, hearth.exe -ScriptBlock 
             '--max-entries' = 'any'
             '--timeout-ms' = 'any'
             '--timeout' = 'any'
+        }
+        'fs read' = [ordered]@{
+            '--offset' = 'any'
+            '--limit' = 'any'
+            '--lines' = 'any'
+            '--head' = 'any'
+            '--tail' = 'any'
+            '-N' = ''
+            '--number' = ''
+            '--no-number' = ''
+            '--encoding' = 'any'
+            '--replace-invalid' = ''
+            '--no-replace-invalid' = ''
+            '--sha256' = ''
+            '--no-sha256' = ''
         }
         'fs search' = [ordered]@{
             '--in' = 'words:content,name'

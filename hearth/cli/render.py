@@ -87,8 +87,12 @@ def show_end(state: State, next_cursor: str | None) -> None:
 
 def show_item(item: Any, output: Output) -> None:
     """One item of a stream."""
-    if isinstance(item, (bytes, memoryview)):
+    if isinstance(item, (bytes, memoryview)) and not output.ndjson:
         write_bytes(item)
+    elif isinstance(item, (bytes, memoryview)):
+        from base64 import b64encode
+
+        write_line(to_json({"data_base64": b64encode(item).decode("ascii")}))
     elif output.machine_readable:
         write_line(to_json(plain(item)))
     else:

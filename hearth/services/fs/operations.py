@@ -21,6 +21,14 @@ FAMILY = Family(
             examples=("hearth fs find '*.py' --in src", "hearth fs find --kind file --min-bytes 1000000"),
         ),
         Operation(
+            "read",
+            "read:read",
+            Effect.READ,
+            "Read files, or parts of them.",
+            examples=("hearth fs read README.md --lines 10:40", "hearth fs read log.txt --tail 20 --json"),
+            stream="read:stream",
+        ),
+        Operation(
             "search",
             "search:search",
             Effect.READ,
