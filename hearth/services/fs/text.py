@@ -82,7 +82,7 @@ def detect(sample: bytes, *, whole: bool) -> TextForm:
     guessed = text is None
     if len(sample.translate(None, _CONTROLS)) < len(sample) * (0.98 if guessed else 0.7):
         return TextForm(BINARY, False, LineEnds.NONE)
-    encoding = _guess(sample) if guessed else "utf-8"
+    encoding = _guess(sample, whole=whole) if guessed else "utf-8"
     if text is None:
         text = sample.decode("latin-1")  # every code page that is guessed ends lines with ASCII's bytes
     return TextForm(encoding, False, line_ends(text, whole=whole), guessed)
@@ -116,7 +116,7 @@ _CODE_PAGES = [
 ]
 
 
-def _guess(sample: bytes) -> str:
+def _guess(sample: bytes, *, whole: bool) -> str:
     """The likeliest code page; where several are as likely, Western European."""
     from charset_normalizer import from_bytes
 
@@ -126,7 +126,7 @@ def _guess(sample: bytes) -> str:
         equal = [each for each in found if each.chaos <= best.chaos and each.coherence >= best.coherence]
         likely = [name for each in equal for name in each.could_be_from_charset]
         name = "cp1252" if "cp1252" in likely else best.encoding
-        if _decoded(sample, name, whole=False) is not None:
+        if _decoded(sample, name, whole=whole) is not None:
             return name
     return "latin-1"
 

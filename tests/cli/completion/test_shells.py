@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from hearth.cli.completion.command import FILES, Shell, script_of
+from tests.marks import not_emulated
 
 SCRIPTS = Path(__file__).parents[3] / "completions"
 Complete = Callable[..., list[str]]
@@ -182,6 +183,7 @@ def test_a_script_is_free_of_syntax_errors(shell: str, check: str, work: Path) -
     assert run([needs(shell), check, str(SCRIPTS / FILES[Shell(shell)])], work) == []
 
 
+@not_emulated("its PowerShell does nothing")
 def test_powershell_completes_in_powershell(work: Path) -> None:
     pwsh = shutil.which("pwsh") or shutil.which("powershell")
     if pwsh is None:
