@@ -1,6 +1,6 @@
 # Completion of hearth in PowerShell; `hearth completion show powershell` makes it anew.
 
-Register-ArgumentCompleter -Native -CommandName hearth, hearth.exe -ScriptBlock {
+Register-ArgumentCompleter -Native -CommandName @('hearth', 'hearth.exe') -ScriptBlock {
     param($wordToComplete, $commandAst, $cursorPosition)
 
     # What may follow the words: commands, and what the arguments take.

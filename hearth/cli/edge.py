@@ -14,9 +14,16 @@ if TYPE_CHECKING:
     from hearth.cli.options import Globals
 
 
-def _row(name: str, target: str, summary: str, *examples: str, words: tuple[str, ...] = ()) -> Operation:
+def _row(
+    name: str,
+    target: str,
+    summary: str,
+    *examples: str,
+    words: tuple[str, ...] = (),
+    effect: Effect = Effect.READ,
+) -> Operation:
     return Operation(
-        name, target, Effect.READ, summary, examples=examples, surfaces=Surface.CLI, words=words, storeless=True
+        name, target, effect, summary, examples=examples, surfaces=Surface.CLI, words=words, storeless=True
     )
 
 
@@ -60,6 +67,7 @@ FAMILY = Family(
             "hearth completion install",
             "hearth completion install --shell zsh",
             words=("completion", "install"),
+            effect=Effect.WRITE,
         ),
         _row(
             "complete",

@@ -21,6 +21,22 @@ _BY_STATE = {
 }
 
 
+MEANINGS = (
+    (0, "completed; pending when no wait was asked for; partial because a page, budget or size ended"),
+    (1, "failed, blocked, or partial because an item failed"),
+    (2, "the words or the input are wrong"),
+    (3, "conflict: it is not what was expected, or was changed meanwhile"),
+    (4, "not found"),
+    (5, "a wait that was asked for ran out"),
+    (6, "cancelled or superseded"),
+    (20, "waits for an approval"),
+    (70, "a bug in hearth; the message names the file with the traceback"),
+    (124, "a time limit of the whole call ran out"),
+    (130, "Ctrl-C"),
+    (143, "SIGTERM, or Ctrl-Break on Windows"),
+)
+
+
 def exit_status(answer: Answer) -> int:
     """The exit status of an answer; an error's own one goes first."""
     if answer.error is not None:

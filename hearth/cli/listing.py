@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from hearth import catalog
 from hearth.cli.options import Globals
 from hearth.model import Cli, Help, Items, State, model
-from hearth.operation import Effect, Surface, types_of
+from hearth.operation import Effect, Family, Operation, Surface, types_of
 
 SURFACES = {
     Surface.CLI: "cli",
@@ -52,7 +52,7 @@ def operations(options: Globals, given: ListOperations) -> OperationTable:
             operation=f"{family.name}.{row.name}",
             effect=row.effect,
             surfaces=tuple(word for surface, word in SURFACES.items() if surface in row.surfaces),
-            command=" ".join(("hearth", *(() if family.top_level else (family.name,)), *row.at_shell)),
+            command=command_of(family, row),
             summary=row.summary,
             input_schema=_input_schema(family.load(row.target)) if options.output.machine_readable else None,
         )
@@ -60,6 +60,11 @@ def operations(options: Globals, given: ListOperations) -> OperationTable:
         for row in family.operations
     ]
     return OperationTable(operations=tuple(rows))
+
+
+def command_of(family: Family, row: Operation) -> str:
+    """The words that reach a row at the shell."""
+    return " ".join(("hearth", *(() if family.top_level else (family.name,)), *row.at_shell))
 
 
 def _input_schema(function: Any) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from hearth.cli.completion.spec import CommandSpec, OptionSpec, Value, global_sp
 TEMPLATE = """\
 # Completion of hearth in PowerShell; `hearth completion show powershell` makes it anew.
 
-Register-ArgumentCompleter -Native -CommandName hearth, hearth.exe -ScriptBlock {
+Register-ArgumentCompleter -Native -CommandName @('hearth', 'hearth.exe') -ScriptBlock {
     param($wordToComplete, $commandAst, $cursorPosition)
 
     # What may follow the words: commands, and what the arguments take.
