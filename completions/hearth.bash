@@ -5,7 +5,7 @@ _hearth_spec() {
     commands='' options='' valued='' arguments=''
     case $1 in
     '')
-        commands='fs config db call operations schema completion'
+        commands='fs config db gc call operations schema completion'
         options='--version'
         ;;
     'fs')
@@ -95,16 +95,19 @@ _hearth_spec() {
     'db check')
         options='--full --no-full'
         ;;
+    'gc')
+        options='--dry-run --no-dry-run'
+        ;;
     'call')
         options='--batch --no-batch --ordered --no-ordered'
         valued='--jobs'
-        arguments='words:fs.list,fs.find,fs.read,fs.search,fs.stat,fs.write,self.config_show,self.config_get,self.config_set,self.config_unset,self.config_roots,self.config_path,self.config_check,self.config_trust,self.config_import,self.db_path,self.db_tables,self.db_schema,self.db_query,self.db_backup,self.db_vacuum,self.db_check any'
+        arguments='words:fs.list,fs.find,fs.read,fs.search,fs.stat,fs.write,self.config_show,self.config_get,self.config_set,self.config_unset,self.config_roots,self.config_path,self.config_check,self.config_trust,self.config_import,self.db_path,self.db_tables,self.db_schema,self.db_query,self.db_backup,self.db_vacuum,self.db_check,self.gc any'
         ;;
     'operations')
         arguments='words:fs,self'
         ;;
     'schema')
-        arguments='words:fs.list,fs.find,fs.read,fs.search,fs.stat,fs.write,self.config_show,self.config_get,self.config_set,self.config_unset,self.config_roots,self.config_path,self.config_check,self.config_trust,self.config_import,self.db_path,self.db_tables,self.db_schema,self.db_query,self.db_backup,self.db_vacuum,self.db_check'
+        arguments='words:fs.list,fs.find,fs.read,fs.search,fs.stat,fs.write,self.config_show,self.config_get,self.config_set,self.config_unset,self.config_roots,self.config_path,self.config_check,self.config_trust,self.config_import,self.db_path,self.db_tables,self.db_schema,self.db_query,self.db_backup,self.db_vacuum,self.db_check,self.gc'
         ;;
     'completion')
         commands='show install'

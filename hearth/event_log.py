@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from contextlib import suppress
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
 from hearth.document import plain, readable
-from hearth.errors import DatabaseBusy
+from hearth.errors import DatabaseBusy, HearthError
 from hearth.fields import Field, fields_of
 from hearth.model import Content
 from hearth.runtime import Caller, Runtime
@@ -20,26 +21,40 @@ if TYPE_CHECKING:
 
 MAX_TEXT = 200
 MAX_NAMES = 64
+# Another number than events.TEND_EVERY, so that reads and writes in turn do not miss it for ever.
+TEND_EVERY = 61
 LONG_LIVED = (Caller.BATCH, Caller.MCP)
 
 
 def record(runtime: Runtime, given: Any, answer: Answer, *, is_read: bool) -> None:
     """Store the event of a call. Of a read it never waits: the process's queue takes it, or, where the process
     ends with the call, a busy database drops it."""
+    row = row_of(runtime, given, answer)
+    store, keep = runtime.store, runtime.settings.retention
+    if is_read and runtime.caller in LONG_LIVED:
+        store.event_queue(keep).put(row)
+        return
     from hearth.store import events
 
-    row = row_of(runtime, given, answer)
-    if is_read and runtime.caller in LONG_LIVED:
-        runtime.store.events.put(row)
-        return
-    store = runtime.store
     try:
         with store.write(wait_ms=0) if is_read else store.write() as tx:
-            events.insert(tx, row)
+            newest = events.insert(tx, [row])
+            events.tend(tx, newest, 1, keep, runtime.clock.now_ms())
     except DatabaseBusy:
         if not is_read:
             raise
         store.count_dropped(1)
+    else:
+        if not is_read and newest % TEND_EVERY == 0:
+            _tend(runtime, newest // TEND_EVERY)
+
+
+def _tend(runtime: Runtime, number: int) -> None:
+    from hearth.store.retention import Retention, tend
+
+    keep, now_ms = runtime.settings.retention, runtime.clock.now_ms()
+    with suppress(HearthError, OSError):  # `hearth gc` would tell; the call that happens to do this must not fail
+        tend(Retention(runtime.host, runtime.store, runtime.data_dir, keep, now_ms), number=number)
 
 
 def row_of(runtime: Runtime, given: Any, answer: Answer) -> Row:

@@ -16,7 +16,7 @@ from hearth.errors import BackupMissing, from_os
 from hearth.platforms.base import Host
 
 CHUNK_BYTES = 1024 * 1024
-_NEW = "new"
+NEW = "new"  # the folder of what is being written
 _GONE = ".gone"
 _FLAGS = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0) | getattr(os, "O_NOINHERIT", 0)
 
@@ -98,7 +98,7 @@ class Blobs:
         return writer.body
 
     def _new_name(self) -> str:
-        folder = os.path.join(self._folder, _NEW)
+        folder = os.path.join(self._folder, NEW)
         if not os.path.isdir(folder):
             self._host.make_private_directory(folder)
         return os.path.join(folder, os.urandom(16).hex())
@@ -168,18 +168,6 @@ class Blobs:
                 with contextlib.suppress(FileNotFoundError):
                     found = os.stat(entry.path)
                     yield Kept(os.path.basename(shard) + entry.name, found.st_size, found.st_mtime)
-
-    def left_over(self, before: float) -> Iterator[Kept]:
-        """Files of writers that died before `before`, in seconds since 1970."""
-        for entry in _entries(os.path.join(self._folder, _NEW)):
-            with contextlib.suppress(FileNotFoundError):
-                found = os.stat(entry.path)
-                if found.st_mtime < before:
-                    yield Kept(entry.name, found.st_size, found.st_mtime)
-
-    def remove_left_over(self, name: str) -> None:
-        with contextlib.suppress(OSError):
-            os.remove(os.path.join(self._folder, _NEW, name))
 
     def remove(self, name: str, *, untouched_since: float) -> bool:
         """Remove a body unless somebody stored it again since then; whether it is gone."""

@@ -29,6 +29,7 @@ from hearth.errors import (
 if TYPE_CHECKING:
     from hearth.clock import Clock
     from hearth.platforms.base import Host
+    from hearth.settings import RetentionSettings
     from hearth.store.event_queue import EventQueue
 
 FILE_NAME = "hearth.sqlite3"
@@ -199,14 +200,13 @@ class Store:
             self._writer.execute("VACUUM")
             self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
-    @property
-    def events(self) -> EventQueue:
+    def event_queue(self, keep: RetentionSettings) -> EventQueue:
         """Where a long-lived process puts the events of its reads."""
         with self._making_queue:
             if self._events is None:
                 from hearth.store.event_queue import EventQueue
 
-                self._events = EventQueue(self)
+                self._events = EventQueue(self, keep)
             return self._events
 
     def count_dropped(self, number: int) -> None:

@@ -10,6 +10,7 @@ from hearth.errors import DatabaseBusy, HearthError
 from hearth.store import events
 
 if TYPE_CHECKING:
+    from hearth.settings import RetentionSettings
     from hearth.store.database import Store
 
 GROUP_S = 0.05
@@ -20,8 +21,9 @@ CLOSE_WAIT_MS = 1_000
 class EventQueue:
     """`put` never waits. What a busy or full database can't take is dropped in the end, and counted."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, keep: RetentionSettings) -> None:
         self._store = store
+        self._keep = keep
         self._waiting: deque[events.Row] = deque()
         self._flushing = threading.Lock()
         self._filled = threading.Event()
@@ -54,7 +56,8 @@ class EventQueue:
                 return True
             try:
                 with self._store.write(wait_ms=wait_ms) as tx:
-                    events.insert_many(tx, rows)
+                    newest = events.insert(tx, rows)
+                    events.tend(tx, newest, len(rows), self._keep, self._store.clock.now_ms())
             except DatabaseBusy:
                 self._waiting.extendleft(reversed(rows))
                 return False

@@ -3,7 +3,16 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from hearth.clock import timestamp
+
+if TYPE_CHECKING:
+    from hearth.settings import RetentionSettings
+
+DAY_MS = 86_400_000
+TEND_EVERY = 64
 
 Row = Mapping[str, str | int | None]
 
@@ -24,15 +33,18 @@ _DELETE_UPTO = """
 """
 
 
-def insert(tx: sqlite3.Connection, row: Row) -> int:
-    """Add an event; its number, which only grows."""
-    number = tx.execute(_INSERT, row).lastrowid
-    assert number is not None
-    return number
-
-
-def insert_many(tx: sqlite3.Connection, rows: Iterable[Row]) -> None:
+def insert(tx: sqlite3.Connection, rows: Sequence[Row]) -> int:
+    """Add events; the number of the newest."""
     tx.executemany(_INSERT, rows)
+    return int(tx.execute("SELECT last_insert_rowid()").fetchone()[0])
+
+
+def tend(tx: sqlite3.Connection, newest: int, added: int, keep: RetentionSettings, now_ms: int) -> None:
+    """Every 64 events, remove up to four times as many that have expired: it keeps up and is never felt."""
+    if newest % TEND_EVERY < added:
+        before = timestamp(max(0, now_ms - keep.events_days * DAY_MS))
+        most = 4 * max(added, TEND_EVERY)
+        delete_expired(tx, before=before, upto=last_to_go(tx, keep.events_max), most=most)
 
 
 def last_to_go(tx: sqlite3.Connection, keep: int) -> int:

@@ -11,6 +11,7 @@ import json
 import os
 import sqlite3
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 TRASH = "trash:"  # then the receipt and the position: what was removed lies in the data directory
 INTENDED, APPLIED, VOID = "intended", "applied", "void"
@@ -299,3 +300,77 @@ def _change(row: sqlite3.Row) -> Change:
         backup=row["backup"],
         position=row["position"],
     )
+
+
+# What retention asks for. A receipt that is still open is never touched: recovery needs it.
+
+_EXPIRED = """
+    SELECT count(*), coalesce(sum(backup_bytes), 0) FROM receipts WHERE at < :before AND state <> 'intended'
+"""
+_OLDEST_EXPIRED = """
+    SELECT seq, id, backup_bytes FROM receipts
+    WHERE at < :before AND state <> 'intended' ORDER BY at LIMIT :most
+"""
+_OLDEST_BACKUPS = """
+    SELECT seq, id, backup_bytes FROM receipts
+    WHERE backup_bytes > 0 AND seq > :after AND at >= :before AND state <> 'intended' ORDER BY seq LIMIT :most
+"""
+_BACKUP_BYTES = "SELECT coalesce(sum(backup_bytes), 0) FROM receipts WHERE backup_bytes > 0"
+_BODIES = "SELECT DISTINCT body FROM changes WHERE receipt = :seq AND body IS NOT NULL"
+_NAMES_BODY = "SELECT EXISTS (SELECT 1 FROM changes WHERE body = :body)"
+_EXISTS = "SELECT EXISTS (SELECT 1 FROM receipts WHERE id = :id)"
+_DELETE = "DELETE FROM receipts WHERE seq = :seq"
+_DROP_BACKUPS = "UPDATE changes SET backup = NULL, body = NULL WHERE receipt = :seq"
+_HAS_NO_BACKUP = "UPDATE receipts SET backup_bytes = 0 WHERE seq = :seq"
+
+
+class Old(NamedTuple):
+    """A receipt that may lose its backups or go."""
+
+    seq: int
+    id: str
+    backup_bytes: int
+
+
+def expired(tx: sqlite3.Connection, before: str) -> tuple[int, int]:
+    """How many receipts are older than `before`, and the bytes of their backups."""
+    count, size = tx.execute(_EXPIRED, {"before": before}).fetchone()
+    return count, size
+
+
+def oldest_expired(tx: sqlite3.Connection, before: str, most: int) -> list[Old]:
+    return [Old(*row) for row in tx.execute(_OLDEST_EXPIRED, {"before": before, "most": most})]
+
+
+def oldest_backups(tx: sqlite3.Connection, *, after: int, before: str, most: int) -> list[Old]:
+    """Receipts with backups behind sequence number `after` that are not older than `before`, the oldest first."""
+    return [Old(*row) for row in tx.execute(_OLDEST_BACKUPS, {"after": after, "before": before, "most": most})]
+
+
+def backup_bytes(tx: sqlite3.Connection) -> int:
+    """Bytes of all backups; one that several receipts share counts for each."""
+    return int(tx.execute(_BACKUP_BYTES).fetchone()[0])
+
+
+def bodies(tx: sqlite3.Connection, seq: int) -> list[str]:
+    """The bodies that hold a receipt's backups."""
+    return [row[0] for row in tx.execute(_BODIES, {"seq": seq})]
+
+
+def names_body(tx: sqlite3.Connection, body: str) -> bool:
+    return bool(tx.execute(_NAMES_BODY, {"body": body}).fetchone()[0])
+
+
+def exists(tx: sqlite3.Connection, id_: str) -> bool:
+    return bool(tx.execute(_EXISTS, {"id": id_}).fetchone()[0])
+
+
+def remove(tx: sqlite3.Connection, seq: int) -> None:
+    """Forget a receipt and its changes."""
+    tx.execute(_DELETE, {"seq": seq})
+
+
+def drop_backups(tx: sqlite3.Connection, seq: int) -> None:
+    """Forget a receipt's old content; it stays in the history."""
+    tx.execute(_DROP_BACKUPS, {"seq": seq})
+    tx.execute(_HAS_NO_BACKUP, {"seq": seq})

@@ -6,7 +6,7 @@ from hearth.store.database import Store
 from hearth.store.events import Row
 
 
-def event(number: int = 0, *, at: str = "2026-01-01T00:00:00.000Z", entity: str | None = None) -> Row:
+def event(number: int = 0, *, at: str = "2999-01-01T00:00:00.000Z", entity: str | None = None) -> Row:
     return {
         "at": at,
         "operation": "fs.stat",

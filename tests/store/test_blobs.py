@@ -3,7 +3,6 @@ from __future__ import annotations
 import hashlib
 import os
 import threading
-import time
 from pathlib import Path
 
 import pytest
@@ -134,16 +133,6 @@ def test_what_a_killed_removal_left_comes_back(blobs: Blobs, data: Path) -> None
     path.rename(path.with_name(path.name + ".gone"))
     assert [kept.sha256 for kept in blobs.kept()] == [name]
     assert blobs.verify(name) == 5
-
-
-def test_what_a_killed_writer_left_is_found_and_removed(blobs: Blobs, data: Path) -> None:
-    put(blobs)
-    left = data / "blobs" / "new" / "abc"
-    left.write_bytes(b"half")
-    assert list(blobs.left_over(LONG_AGO)) == []
-    (found,) = blobs.left_over(time.time() + 60)
-    blobs.remove_left_over(found.sha256)
-    assert not left.exists()
 
 
 def test_a_body_stored_while_it_is_removed_is_there_afterwards(blobs: Blobs, data: Path) -> None:

@@ -57,7 +57,7 @@ def test_an_empty_file_becomes_a_database(data: Path) -> None:
 
 def test_an_event_survives_closing_and_the_next_process_sees_it(store: Store, data: Path) -> None:
     with store.write() as tx:
-        events.insert(tx, event())
+        events.insert(tx, [event()])
     store.close()
     again = reopened(data)
     assert count(again) == 1
@@ -66,21 +66,21 @@ def test_an_event_survives_closing_and_the_next_process_sees_it(store: Store, da
 
 def test_closing_twice_is_closing_once(store: Store) -> None:
     with store.write() as tx:
-        events.insert(tx, event())
+        events.insert(tx, [event()])
     store.close()
     store.close()
 
 
 def test_a_short_log_stays_when_the_last_connection_closes(store: Store, data: Path) -> None:
     with store.write() as tx:
-        events.insert(tx, event())
+        events.insert(tx, [event()])
     store.close()
     assert (data / (FILE_NAME + "-wal")).stat().st_size > 0
 
 
 def test_a_long_log_is_folded_into_the_database_at_closing(store: Store, data: Path) -> None:
     with store.write() as tx:
-        events.insert_many(tx, (event(number) for number in range(5_000)))
+        events.insert(tx, [event(number) for number in range(5_000)])
     assert (data / (FILE_NAME + "-wal")).stat().st_size > KEPT_WAL_BYTES
     store.close()
     assert not (data / (FILE_NAME + "-wal")).exists()
@@ -91,7 +91,7 @@ def test_a_long_log_is_folded_into_the_database_at_closing(store: Store, data: P
 
 def test_a_failed_transaction_leaves_nothing(store: Store) -> None:
     with pytest.raises(RuntimeError), store.write() as tx:
-        events.insert(tx, event())
+        events.insert(tx, [event()])
         raise RuntimeError
     assert count(store) == 0
 
@@ -104,7 +104,7 @@ def test_a_writer_that_may_not_wait_gives_up_at_once_while_another_process_write
     other.execute("ROLLBACK")
     other.close()
     with store.write(wait_ms=0) as tx:
-        events.insert(tx, event())
+        events.insert(tx, [event()])
 
 
 def test_a_writer_that_may_not_wait_gives_up_at_once_while_another_thread_writes(store: Store) -> None:
@@ -139,14 +139,14 @@ def test_a_view_stays_the_same_while_others_write(store: Store) -> None:
     with store.read() as view:
         before = view.execute("SELECT count(*) FROM events").fetchone()[0]
         with store.write() as tx:
-            events.insert(tx, event())
+            events.insert(tx, [event()])
         assert view.execute("SELECT count(*) FROM events").fetchone()[0] == before
     assert count(store) == before + 1
 
 
 def test_a_reader_cannot_write(store: Store) -> None:
     with pytest.raises(DatabaseReadOnly), store.read() as view:
-        events.insert(view, event())
+        events.insert(view, [event()])
 
 
 def test_a_fifth_reader_waits_for_one_of_the_four(store: Store) -> None:
@@ -207,7 +207,7 @@ def test_a_damaged_database_is_named_and_left_alone(data: Path, content: bytes) 
 
 def test_pages_that_were_overwritten_are_told_as_damage(store: Store, data: Path) -> None:
     with store.write() as tx:
-        events.insert_many(tx, (event(number) for number in range(5_000)))
+        events.insert(tx, [event(number) for number in range(5_000)])
     store.close()
     with open(data / FILE_NAME, "r+b") as file:
         file.seek(4096)
@@ -256,7 +256,7 @@ def test_a_data_directory_may_have_any_name(tmp_path: Path, name: str) -> None:
         name = name.replace("?", "")
     store = reopened(tmp_path / name)
     with store.write() as tx:
-        events.insert(tx, event())
+        events.insert(tx, [event()])
     store.close()
     again = reopened(tmp_path / name)
     assert count(again) == 1

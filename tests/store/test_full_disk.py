@@ -26,7 +26,7 @@ def test_a_full_database_refuses_the_transaction_whole(store: Store) -> None:
     pages = store._writer.execute("PRAGMA page_count").fetchone()[0]
     store._writer.execute(f"PRAGMA max_page_count = {pages + 5}")
     with pytest.raises(NoSpace), store.write() as tx:
-        events.insert_many(tx, (event(number) for number in range(5_000)))
+        events.insert(tx, [event(number) for number in range(5_000)])
     assert count(store) == 0
 
 
@@ -34,10 +34,10 @@ def test_a_full_disk_is_named_and_harms_no_later_call(small_disk: Path) -> None:
     store = open_store(local_host(), str(small_disk / "data"), Clock())
     ballast = fill(small_disk)
     with pytest.raises(NoSpace), store.write() as tx:
-        events.insert_many(tx, (event(number) for number in range(5_000)))
+        events.insert(tx, [event(number) for number in range(5_000)])
     ballast.unlink()
     with store.write() as tx:
-        events.insert(tx, event())
+        events.insert(tx, [event()])
     assert count(store) == 1
     store.close()
 

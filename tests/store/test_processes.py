@@ -28,7 +28,7 @@ sys.stdin.read(1)  # everybody starts at once
 for number in range(repeats):
     store = open_store(local_host(), data, Clock())
     with store.write() as tx:
-        events.insert(tx, event(number))
+        events.insert(tx, [event(number)])
     store.close()
 """
 
@@ -42,7 +42,7 @@ from tests.store.rows import event
 
 store = open_store(local_host(), sys.argv[1], Clock())
 with store.write(durable=True) as tx:
-    events.insert_many(tx, (event(number) for number in range(1000)))
+    events.insert(tx, [event(number) for number in range(1000)])
     print("inside", flush=True)
     sys.stdin.read()
 """

@@ -25,7 +25,7 @@ ROWS = 5_000  # enough that closing folds the log into the database
 def filled(data: Path, rows: int) -> None:
     store = open_store(local_host(), str(data), Clock())
     with store.write() as tx:
-        events.insert_many(tx, (event(number) for number in range(rows)))
+        events.insert(tx, [event(number) for number in range(rows)])
     store.close()
 
 
@@ -54,7 +54,7 @@ def test_writing_says_that_the_data_directory_is_read_only(bound_folder: Path, r
     filled(data, rows)
     store = sealed(data, files_too=True)
     with pytest.raises(DatabaseReadOnly, match="cannot be written"), store.write() as tx:
-        events.insert(tx, event())
+        events.insert(tx, [event()])
     store.close()
 
 

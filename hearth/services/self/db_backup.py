@@ -13,6 +13,7 @@ from hearth.errors import AlreadyExists
 from hearth.model import Cli, Help, Len, PathName, State, model
 from hearth.runtime import Runtime
 from hearth.services.self.db import size_of
+from hearth.store.retention import BACKUP_PREFIX
 
 CHUNK_BYTES = 1024 * 1024
 PAGES_A_STEP = 1_000
@@ -39,7 +40,7 @@ def backup(runtime: Runtime, given: BackupDatabase) -> DatabaseBackup:
     with runtime.containment.locate(given.path, write=True) as place:
         if place.entry is not None:
             raise AlreadyExists(f"{place.path} exists already; a backup overwrites nothing", path=place.path)
-        with tempfile.TemporaryDirectory(prefix="backup-", dir=_folder(runtime)) as folder:
+        with tempfile.TemporaryDirectory(prefix=BACKUP_PREFIX, dir=_folder(runtime)) as folder:
             copy = os.path.join(folder, "copy")
             _copy_database(runtime, copy)
             size = _copy_out(runtime, copy, place)

@@ -163,6 +163,14 @@ FAMILY = Family(
             words=("db", "check"),
             storeless=True,
         ),
+        Operation(
+            "gc",
+            "gc:collect",
+            Effect.DESTROY,
+            "Remove events, receipts and backups that are no longer kept.",
+            examples=("hearth gc --dry-run",),
+            surfaces=Surface.CLI,
+        ),
     ),
     top_level=True,
 )

@@ -1,0 +1,208 @@
+"""What goes when: events and receipts by age, backups by size, and what no row names any more.
+
+Everything goes in small steps, so that other processes never wait long for the write lock. Rows go first; what lies
+outside the database follows, and what a kill leaves there is found by the next `hearth gc`.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from hearth.clock import timestamp
+from hearth.store import events, receipts, sweeping
+from hearth.store.blobs import NEW, Blobs
+from hearth.store.database import DROPPED_NAME, Store
+
+if TYPE_CHECKING:
+    from hearth.platforms.base import Host
+    from hearth.settings import RetentionSettings
+
+DAY_MS = 86_400_000
+STEP = 500  # rows a transaction
+# A body is written before the row that names it, and a folder of the trash before its receipt.
+GRACE_MS = 3_600_000
+BACKUP_PREFIX = "backup-"  # of the folders that `hearth db backup` works in
+
+
+@dataclass(frozen=True, slots=True)
+class Removed:
+    """What went, or would go, of one kind."""
+
+    kind: str
+    count: int
+    bytes: int
+
+
+class Retention:
+    """The rules for one data directory at one moment. `dry_run` counts and removes nothing."""
+
+    def __init__(
+        self, host: Host, store: Store, data_dir: str, keep: RetentionSettings, now_ms: int, *, dry_run: bool = False
+    ) -> None:
+        self.host = host
+        self.store = store
+        self.data_dir = data_dir
+        self.blobs = Blobs(host, data_dir)
+        self.keep = keep
+        self.now_ms = now_ms
+        self.dry_run = dry_run
+
+    def days_ago(self, days: int) -> str:
+        return timestamp(max(0, self.now_ms - days * DAY_MS))
+
+    @property
+    def grace_s(self) -> float:
+        """The time before which what nobody names is nobody's."""
+        return (self.now_ms - GRACE_MS) / 1000
+
+    def all(self) -> Iterator[Removed]:
+        """Every kind in turn."""
+        yield self.expire_events()
+        yield self.expire_receipts()
+        yield self.drop_backups()
+        yield self.remove_orphans()
+        yield self.empty_trash()
+        yield self.remove_left_over()
+        yield self.remove_crashes()
+
+    def expire_events(self) -> Removed:
+        """Events beyond `events_days` and `events_max`."""
+        before = self.days_ago(self.keep.events_days)
+        with self.store.read() as view:
+            upto = events.last_to_go(view, self.keep.events_max)
+            count, size = events.expired(view, before=before, upto=upto)
+        if not self.dry_run:
+            _repeat(self.store, lambda tx: events.delete_expired(tx, before=before, upto=upto, most=STEP))
+        return Removed("events", count, size)
+
+    def expire_receipts(self, *, steps: int | None = None) -> Removed:
+        """Receipts beyond `receipts_days`, with their backups; at most `steps` times 500."""
+        before = self.days_ago(self.keep.receipts_days)
+        with self.store.read() as view:
+            count, size = receipts.expired(view, before)
+        if not self.dry_run and count:
+            self._forget(lambda tx: receipts.oldest_expired(tx, before, STEP), receipts.remove, steps)
+        return Removed("receipts", count, size)
+
+    def drop_backups(self) -> Removed:
+        """Backups beyond `backups_max_bytes`, the oldest first; their receipts stay, but can't be undone."""
+        before = self.days_ago(self.keep.receipts_days)
+        with self.store.read() as view:
+            # What expired is counted as such, whether it is gone by now or this is a dry run.
+            excess = receipts.backup_bytes(view) - receipts.expired(view, before)[1] - self.keep.backups_max_bytes
+            old = list(_until(excess, _oldest_backups(view, before)))
+        if not self.dry_run:
+            for start in range(0, len(old), STEP):
+                part = old[start : start + STEP]
+                self._forget(lambda _, part=part: part, receipts.drop_backups, 1)  # type: ignore[misc]
+        return Removed("backups", len(old), sum(each.backup_bytes for each in old))
+
+    def _forget(
+        self,
+        choose: Callable[[sqlite3.Connection], list[receipts.Old]],
+        forget: Callable[[sqlite3.Connection, int], None],
+        steps: int | None,
+    ) -> None:
+        while steps is None or steps > 0:
+            with self.store.write() as tx:
+                chosen = choose(tx)
+                named = {body for each in chosen for body in receipts.bodies(tx, each.seq)}
+                for each in chosen:
+                    forget(tx, each.seq)
+                free = [body for body in named if not receipts.names_body(tx, body)]
+            for body in free:
+                self.blobs.remove(body, untouched_since=self.grace_s)
+            for each in chosen:
+                sweeping.remove(self.host, self._folder("trash"), each.id)
+            if len(chosen) < STEP:
+                return
+            steps = None if steps is None else steps - 1
+
+    def remove_orphans(self) -> Removed:
+        """Bodies that no row names."""
+        count = size = 0
+        for kept in self.blobs.kept():
+            if kept.touched >= self.grace_s:
+                continue
+            with self.store.read() as view:
+                if receipts.names_body(view, kept.sha256):
+                    continue
+            if self.dry_run or self.blobs.remove(kept.sha256, untouched_since=self.grace_s):
+                count, size = count + 1, size + kept.size
+        return Removed("bodies", count, size)
+
+    def empty_trash(self) -> Removed:
+        """What was moved to the trash by a receipt that is gone."""
+        folder = self._folder("trash")
+        with self.store.read() as view:
+            old = sweeping.names_older(self.host, folder, self.grace_s)
+            return self._sweep("trash", folder, [name for name in old if not receipts.exists(view, name)])
+
+    def remove_left_over(self) -> Removed:
+        """Files of writers and backups that were killed."""
+        old = sweeping.names_older(self.host, self.data_dir, self.grace_s)
+        copies = self._sweep("left over", self.data_dir, [name for name in old if name.startswith(BACKUP_PREFIX)])
+        folder = self._folder("blobs", NEW)
+        halves = self._sweep("left over", folder, sweeping.names_older(self.host, folder, self.grace_s))
+        return Removed("left over", copies.count + halves.count, copies.bytes + halves.bytes)
+
+    def remove_crashes(self) -> Removed:
+        """Tracebacks older than the events that tell of them."""
+        folder = self._folder("crashes")
+        before = (self.now_ms - self.keep.events_days * DAY_MS) / 1000
+        return self._sweep("crashes", folder, sweeping.names_older(self.host, folder, before))
+
+    def _folder(self, *names: str) -> str:
+        return os.path.join(self.data_dir, *names)
+
+    def _sweep(self, kind: str, folder: str, names: list[str]) -> Removed:
+        size = sum(sweeping.size(self.host, folder, name) for name in names)
+        if not self.dry_run:
+            for name in names:
+                sweeping.remove(self.host, folder, name)
+        return Removed(kind, len(names), size)
+
+
+def tend(retention: Retention, *, number: int) -> None:
+    """What a process does in passing, after its `number`-th write: enough to keep up, too little to be felt."""
+    retention.expire_receipts(steps=1)
+    if number % 16 == 0:
+        retention.drop_backups()
+
+
+def dropped(data_dir: str, *, clear: bool) -> int:
+    """How many events busy databases lost since this was last cleared."""
+    path = os.path.join(data_dir, DROPPED_NAME)
+    try:
+        count = os.stat(path).st_size
+        if clear:
+            os.remove(path)
+    except FileNotFoundError:
+        return 0
+    return count
+
+
+def _repeat(store: Store, step: Callable[[sqlite3.Connection], int]) -> None:
+    while True:
+        with store.write() as tx:
+            if step(tx) < STEP:
+                return
+
+
+def _oldest_backups(view: sqlite3.Connection, before: str) -> Iterator[receipts.Old]:
+    after = -(1 << 62)
+    while found := receipts.oldest_backups(view, after=after, before=before, most=STEP):
+        yield from found
+        after = found[-1].seq
+
+
+def _until(excess: int, old: Iterable[receipts.Old]) -> Iterator[receipts.Old]:
+    for each in old:
+        if excess <= 0:
+            return
+        excess -= each.backup_bytes
+        yield each

@@ -1,0 +1,78 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from hearth import dispatch
+from hearth.clock import Clock
+from hearth.runtime import Caller, Runtime
+from hearth.settings import FsSettings, RetentionSettings, Settings
+from hearth.store.retention import DAY_MS
+
+Hearth = Callable[..., Any]
+
+
+class Later(Clock):
+    """A clock that is some days ahead."""
+
+    def __init__(self, days: int) -> None:
+        self.days = days
+
+    def now_ms(self) -> int:
+        return super().now_ms() + self.days * DAY_MS
+
+
+def collect(runtime: Runtime, *, dry_run: bool = False) -> dict[str, int]:
+    answer = dispatch.call_json(runtime, "self.gc", {"dry_run": dry_run})
+    assert answer.error is None
+    return {each.kind: each.count for each in answer.result.removed if each.count}
+
+
+def calls(runtime: Runtime) -> list[str]:
+    with runtime.store.read() as view:
+        return [row["operation"] for row in view.execute("SELECT operation FROM events ORDER BY id")]
+
+
+def test_a_young_data_directory_has_nothing_to_remove(work: Path, hearth: Hearth) -> None:
+    (work / "a").touch()
+    hearth("fs", "stat", "a")
+    done = hearth("gc", "--dry-run", "--json")
+    assert (done.status, done.json["dry_run"], done.json["dropped_events"]) == (0, True, 0)
+    assert {each["count"] for each in done.json["removed"]} == {0}
+
+
+def test_a_table_of_kinds_is_shown(hearth: Hearth) -> None:
+    assert [line.split("\t")[0] for line in hearth("gc").out.splitlines()][:3] == ["events", "receipts", "backups"]
+
+
+def test_old_changes_can_be_undone_until_they_are_collected(runtime: Runtime, work: Path) -> None:
+    (work / "a").write_bytes(b"x" * 100_000)
+    dispatch.call_json(runtime, "fs.write", {"path": "a", "data": "new"})
+    later = runtime.for_call(clock=Later(91))
+    assert collect(later, dry_run=True) == {"events": 1, "receipts": 1}
+    assert collect(later) == {"events": 1, "receipts": 1}
+    assert not [path for path in Path(runtime.data_dir, "blobs").rglob("*") if path.is_file()]
+
+
+def test_a_batch_of_reads_keeps_its_events_within_bounds(runtime: Runtime, work: Path) -> None:
+    (work / "a").touch()
+    keep = Settings(retention=RetentionSettings(events_max=1_000))
+    batch = runtime.for_call(caller=Caller.BATCH, settings=keep)
+    for _ in range(1_300):
+        dispatch.call_json(batch, "fs.stat", {"path": "a"})
+    runtime.close()
+    assert len(calls(runtime)) <= 1_000 + 64
+
+
+def test_writes_remove_old_receipts_in_passing(runtime: Runtime, work: Path) -> None:
+    runtime = runtime.for_call(settings=Settings(fs=FsSettings(sync=False)))
+    for number in range(5):
+        dispatch.call_json(runtime, "fs.write", {"path": f"old{number}", "data": "x"})
+    later = runtime.for_call(clock=Later(91))
+    for number in range(61):
+        dispatch.call_json(later, "fs.write", {"path": "new", "data": str(number)})
+    with runtime.store.read() as view:
+        (oldest,) = view.execute("SELECT min(at) FROM receipts").fetchone()
+    assert oldest > later.now()[:10]
+    assert len(list(work.iterdir())) == 6
