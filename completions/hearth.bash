@@ -5,7 +5,7 @@ _hearth_spec() {
     commands='' options='' valued='' arguments=''
     case $1 in
     '')
-        commands='fs config db gc call operations schema completion'
+        commands='fs doctor config db gc call operations schema completion'
         options='--version'
         ;;
     'fs')
@@ -39,6 +39,8 @@ _hearth_spec() {
         options='--bom --no-bom --append --no-append --create-only --no-create-only --parents --no-parents --permanent --no-permanent --dry-run --no-dry-run'
         valued='--data --from --from-file --encoding --line-ends --expected-sha256 --group'
         arguments='path'
+        ;;
+    'doctor')
         ;;
     'config')
         commands='show get set unset roots path check trust import'
@@ -101,13 +103,13 @@ _hearth_spec() {
     'call')
         options='--batch --no-batch --ordered --no-ordered'
         valued='--jobs'
-        arguments='words:fs.list,fs.find,fs.read,fs.search,fs.stat,fs.write,self.config_show,self.config_get,self.config_set,self.config_unset,self.config_roots,self.config_path,self.config_check,self.config_trust,self.config_import,self.db_path,self.db_tables,self.db_schema,self.db_query,self.db_backup,self.db_vacuum,self.db_check,self.gc any'
+        arguments='words:fs.list,fs.find,fs.read,fs.search,fs.stat,fs.write,self.doctor,self.config_show,self.config_get,self.config_set,self.config_unset,self.config_roots,self.config_path,self.config_check,self.config_trust,self.config_import,self.db_path,self.db_tables,self.db_schema,self.db_query,self.db_backup,self.db_vacuum,self.db_check,self.gc any'
         ;;
     'operations')
         arguments='words:fs,self'
         ;;
     'schema')
-        arguments='words:fs.list,fs.find,fs.read,fs.search,fs.stat,fs.write,self.config_show,self.config_get,self.config_set,self.config_unset,self.config_roots,self.config_path,self.config_check,self.config_trust,self.config_import,self.db_path,self.db_tables,self.db_schema,self.db_query,self.db_backup,self.db_vacuum,self.db_check,self.gc'
+        arguments='words:fs.list,fs.find,fs.read,fs.search,fs.stat,fs.write,self.doctor,self.config_show,self.config_get,self.config_set,self.config_unset,self.config_roots,self.config_path,self.config_check,self.config_trust,self.config_import,self.db_path,self.db_tables,self.db_schema,self.db_query,self.db_backup,self.db_vacuum,self.db_check,self.gc'
         ;;
     'completion')
         commands='show install'

@@ -5,7 +5,7 @@ Register-ArgumentCompleter -Native -CommandName @('hearth', 'hearth.exe') -Scrip
 
     # What may follow the words: commands, and what the arguments take.
     $commands = @{
-        '' = @('fs', 'config', 'db', 'gc', 'call', 'operations', 'schema', 'completion')
+        '' = @('fs', 'doctor', 'config', 'db', 'gc', 'call', 'operations', 'schema', 'completion')
         'fs' = @('list', 'find', 'read', 'search', 'stat', 'write')
         'config' = @('show', 'get', 'set', 'unset', 'roots', 'path', 'check', 'trust', 'import')
         'db' = @('path', 'tables', 'schema', 'query', 'backup', 'vacuum', 'check')
@@ -26,9 +26,9 @@ Register-ArgumentCompleter -Native -CommandName @('hearth', 'hearth.exe') -Scrip
         'db schema' = @('any')
         'db query' = @('any')
         'db backup' = @('path')
-        'call' = @('words:fs.list,fs.find,fs.read,fs.search,fs.stat,fs.write,self.config_show,self.config_get,self.config_set,self.config_unset,self.config_roots,self.config_path,self.config_check,self.config_trust,self.config_import,self.db_path,self.db_tables,self.db_schema,self.db_query,self.db_backup,self.db_vacuum,self.db_check,self.gc', 'any')
+        'call' = @('words:fs.list,fs.find,fs.read,fs.search,fs.stat,fs.write,self.doctor,self.config_show,self.config_get,self.config_set,self.config_unset,self.config_roots,self.config_path,self.config_check,self.config_trust,self.config_import,self.db_path,self.db_tables,self.db_schema,self.db_query,self.db_backup,self.db_vacuum,self.db_check,self.gc', 'any')
         'operations' = @('words:fs,self')
-        'schema' = @('words:fs.list,fs.find,fs.read,fs.search,fs.stat,fs.write,self.config_show,self.config_get,self.config_set,self.config_unset,self.config_roots,self.config_path,self.config_check,self.config_trust,self.config_import,self.db_path,self.db_tables,self.db_schema,self.db_query,self.db_backup,self.db_vacuum,self.db_check,self.gc')
+        'schema' = @('words:fs.list,fs.find,fs.read,fs.search,fs.stat,fs.write,self.doctor,self.config_show,self.config_get,self.config_set,self.config_unset,self.config_roots,self.config_path,self.config_check,self.config_trust,self.config_import,self.db_path,self.db_tables,self.db_schema,self.db_query,self.db_backup,self.db_vacuum,self.db_check,self.gc')
         'completion show' = @('words:bash,zsh,fish,powershell')
     }
     # Options by the words before them; the value is what the option takes, '' for a switch.

