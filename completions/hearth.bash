@@ -9,7 +9,7 @@ _hearth_spec() {
         options='--version'
         ;;
     'fs')
-        commands='list find read search stat write'
+        commands='list find read search stat write mkdir move copy delete chmod undo redo history'
         ;;
     'fs list')
         options='--hidden --no-hidden --ignored --no-ignored --totals --no-totals'
@@ -38,6 +38,45 @@ _hearth_spec() {
     'fs write')
         options='--bom --no-bom --append --no-append --create-only --no-create-only --parents --no-parents --permanent --no-permanent --dry-run --no-dry-run'
         valued='--data --from --from-file --encoding --line-ends --expected-sha256 --group'
+        arguments='path'
+        ;;
+    'fs mkdir')
+        options='-p --parents --no-parents --dry-run --no-dry-run'
+        valued='--group'
+        arguments='path'
+        ;;
+    'fs move')
+        options='--overwrite --no-overwrite --parents --no-parents --dry-run --no-dry-run'
+        valued='--group'
+        arguments='path path'
+        ;;
+    'fs copy')
+        options='-r --recursive --no-recursive --follow --no-follow --overwrite --no-overwrite --parents --no-parents --dry-run --no-dry-run'
+        valued='--group'
+        arguments='path path'
+        ;;
+    'fs delete')
+        options='-r --recursive --no-recursive --permanent --no-permanent --dry-run --no-dry-run'
+        valued='--expected-sha256 --group'
+        arguments='path'
+        ;;
+    'fs chmod')
+        options='--dry-run --no-dry-run'
+        valued='--group'
+        arguments='any path'
+        ;;
+    'fs undo')
+        options='--last --no-last --dry-run --no-dry-run'
+        valued='--group'
+        arguments='id:receipt'
+        ;;
+    'fs redo')
+        options='--last --no-last --dry-run --no-dry-run'
+        valued='--group'
+        arguments='id:receipt'
+        ;;
+    'fs history')
+        valued='--since --until --caller --group -n --limit --cursor'
         arguments='path'
         ;;
     'doctor')
@@ -103,13 +142,13 @@ _hearth_spec() {
     'call')
         options='--batch --no-batch --ordered --no-ordered'
         valued='--jobs'
-        arguments='words:fs.list,fs.find,fs.read,fs.search,fs.stat,fs.write,self.doctor,self.config_show,self.config_get,self.config_set,self.config_unset,self.config_roots,self.config_path,self.config_check,self.config_trust,self.config_import,self.db_path,self.db_tables,self.db_schema,self.db_query,self.db_backup,self.db_vacuum,self.db_check,self.gc any'
+        arguments='words:fs.list,fs.find,fs.read,fs.search,fs.stat,fs.write,fs.mkdir,fs.move,fs.copy,fs.delete,fs.chmod,fs.undo,fs.redo,fs.history,self.doctor,self.config_show,self.config_get,self.config_set,self.config_unset,self.config_roots,self.config_path,self.config_check,self.config_trust,self.config_import,self.db_path,self.db_tables,self.db_schema,self.db_query,self.db_backup,self.db_vacuum,self.db_check,self.gc any'
         ;;
     'operations')
         arguments='words:fs,self'
         ;;
     'schema')
-        arguments='words:fs.list,fs.find,fs.read,fs.search,fs.stat,fs.write,self.doctor,self.config_show,self.config_get,self.config_set,self.config_unset,self.config_roots,self.config_path,self.config_check,self.config_trust,self.config_import,self.db_path,self.db_tables,self.db_schema,self.db_query,self.db_backup,self.db_vacuum,self.db_check,self.gc'
+        arguments='words:fs.list,fs.find,fs.read,fs.search,fs.stat,fs.write,fs.mkdir,fs.move,fs.copy,fs.delete,fs.chmod,fs.undo,fs.redo,fs.history,self.doctor,self.config_show,self.config_get,self.config_set,self.config_unset,self.config_roots,self.config_path,self.config_check,self.config_trust,self.config_import,self.db_path,self.db_tables,self.db_schema,self.db_query,self.db_backup,self.db_vacuum,self.db_check,self.gc'
         ;;
     'completion')
         commands='show install'
@@ -133,6 +172,7 @@ _hearth_value() {
     'fs search --in' | 'fs search --where') value='words:content,name' ;;
     'fs write --from' | 'fs write --from-file') value='path' ;;
     'fs write --line-ends') value='words:lf,crlf' ;;
+    'fs history --caller') value='words:shell,batch,mcp,recipe' ;;
     'completion install --shell') value='words:bash,zsh,fish,powershell' ;;
     *' --data-dir') value='directory' ;;
     *' --config') value='path' ;;

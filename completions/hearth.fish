@@ -6,7 +6,7 @@ function __hearth_words
     for word in (commandline -opc)[2..]
         if test $skip -eq 1
             set skip 0
-        else if contains -- $word --data-dir --config --root --run --conversation -d --depth -g --glob --globs --kind --kinds -n --limit --cursor --timeout-ms --timeout --in --path --min-bytes --min --max-bytes --max --modified-after --modified-before --max-entries --offset --lines --head --tail --encoding --where -C --context -t --type --types -m --max-count --max-output-bytes --max-output --max-file-bytes --max-file --data --from --from-file --line-ends --expected-sha256 --group --add --remove --param --jobs --shell
+        else if contains -- $word --data-dir --config --root --run --conversation -d --depth -g --glob --globs --kind --kinds -n --limit --cursor --timeout-ms --timeout --in --path --min-bytes --min --max-bytes --max --modified-after --modified-before --max-entries --offset --lines --head --tail --encoding --where -C --context -t --type --types -m --max-count --max-output-bytes --max-output --max-file-bytes --max-file --data --from --from-file --line-ends --expected-sha256 --group --since --until --caller --add --remove --param --jobs --shell
             set skip 1
         else if not string match -q -- '-*' $word
             string replace -a _ - -- $word
@@ -62,6 +62,14 @@ complete -c hearth -n '__hearth_at 0 fs' -a read -d 'Read files, or parts of the
 complete -c hearth -n '__hearth_at 0 fs' -a search -d 'Search files for a text or an expression.'
 complete -c hearth -n '__hearth_at 0 fs' -a stat -d 'Say what stands under a path.'
 complete -c hearth -n '__hearth_at 0 fs' -a write -d 'Write a file, whole or at its end.'
+complete -c hearth -n '__hearth_at 0 fs' -a mkdir -d 'Make a directory.'
+complete -c hearth -n '__hearth_at 0 fs' -a move -d 'Move or rename a file, link or directory.'
+complete -c hearth -n '__hearth_at 0 fs' -a copy -d 'Copy a file, link or directory.'
+complete -c hearth -n '__hearth_at 0 fs' -a delete -d 'Delete a file, link or directory.'
+complete -c hearth -n '__hearth_at 0 fs' -a chmod -d 'Change permission bits.'
+complete -c hearth -n '__hearth_at 0 fs' -a undo -d 'Take changes back.'
+complete -c hearth -n '__hearth_at 0 fs' -a redo -d 'Make undone changes again.'
+complete -c hearth -n '__hearth_at 0 fs' -a history -d 'List changes, the newest first.'
 complete -c hearth -n '__hearth_at any fs list' -s d -l depth -x -d 'Levels to show; 1 is the directory alone.'
 complete -c hearth -n '__hearth_at any fs list' -s g -l glob -l globs -x -d 'Show what matches: `*` stays in a level, `**` crosses, `!` takes out; without a slash any name.'
 complete -c hearth -n '__hearth_at any fs list' -l kind -l kinds -x -a 'file directory link fifo socket device' -d 'Show these kinds only.'
@@ -135,6 +143,48 @@ complete -c hearth -n '__hearth_at any fs write' -l permanent -l no-permanent -d
 complete -c hearth -n '__hearth_at any fs write' -l group -x -d 'The change set that this belongs to, for undo.'
 complete -c hearth -n '__hearth_at any fs write' -l dry-run -l no-dry-run -d 'Only say what would happen.'
 complete -c hearth -n '__hearth_at 0 fs write' -r -F
+complete -c hearth -n '__hearth_at any fs mkdir' -s p -l parents -l no-parents -d 'Make missing directories on the way; one that exists is fine.'
+complete -c hearth -n '__hearth_at any fs mkdir' -l group -x -d 'The change set that this belongs to, for undo.'
+complete -c hearth -n '__hearth_at any fs mkdir' -l dry-run -l no-dry-run -d 'Only say what would happen.'
+complete -c hearth -n '__hearth_at 0 fs mkdir' -r -F
+complete -c hearth -n '__hearth_at any fs move' -l overwrite -l no-overwrite -d 'Replace a file that stands there; undo brings it back.'
+complete -c hearth -n '__hearth_at any fs move' -l parents -l no-parents -d 'Make missing directories.'
+complete -c hearth -n '__hearth_at any fs move' -l group -x -d 'The change set that this belongs to, for undo.'
+complete -c hearth -n '__hearth_at any fs move' -l dry-run -l no-dry-run -d 'Only say what would happen.'
+complete -c hearth -n '__hearth_at 0 fs move' -r -F
+complete -c hearth -n '__hearth_at 1 fs move' -r -F
+complete -c hearth -n '__hearth_at any fs copy' -s r -l recursive -l no-recursive -d 'Copy a directory with everything below it.'
+complete -c hearth -n '__hearth_at any fs copy' -l follow -l no-follow -d 'Copy what a link at the end of the path leads to, not the link.'
+complete -c hearth -n '__hearth_at any fs copy' -l overwrite -l no-overwrite -d 'Replace the content of a file that stands there; undo brings it back.'
+complete -c hearth -n '__hearth_at any fs copy' -l parents -l no-parents -d 'Make missing directories.'
+complete -c hearth -n '__hearth_at any fs copy' -l group -x -d 'The change set that this belongs to, for undo.'
+complete -c hearth -n '__hearth_at any fs copy' -l dry-run -l no-dry-run -d 'Only say what would happen.'
+complete -c hearth -n '__hearth_at 0 fs copy' -r -F
+complete -c hearth -n '__hearth_at 1 fs copy' -r -F
+complete -c hearth -n '__hearth_at any fs delete' -s r -l recursive -l no-recursive -d 'Delete a directory with everything below it.'
+complete -c hearth -n '__hearth_at any fs delete' -l permanent -l no-permanent -d 'Keep nothing for undo.'
+complete -c hearth -n '__hearth_at any fs delete' -l expected-sha256 -x -d 'Refuse another content than this; "absent": refuse a file that exists.'
+complete -c hearth -n '__hearth_at any fs delete' -l group -x -d 'The change set that this belongs to, for undo.'
+complete -c hearth -n '__hearth_at any fs delete' -l dry-run -l no-dry-run -d 'Only say what would happen.'
+complete -c hearth -n '__hearth_at 0 fs delete' -r -F
+complete -c hearth -n '__hearth_at any fs chmod' -l group -x -d 'The change set that this belongs to, for undo.'
+complete -c hearth -n '__hearth_at any fs chmod' -l dry-run -l no-dry-run -d 'Only say what would happen.'
+complete -c hearth -n '__hearth_at 1 fs chmod' -r -F
+complete -c hearth -n '__hearth_at any fs undo' -l last -l no-last -d 'The newest change that is not undone.'
+complete -c hearth -n '__hearth_at any fs undo' -l group -x -d 'All changes of this change set or run.'
+complete -c hearth -n '__hearth_at any fs undo' -l dry-run -l no-dry-run -d 'Only say what would happen.'
+complete -c hearth -n '__hearth_at 0 fs undo' -x -a '(hearth __complete receipt (commandline -ct) 2>/dev/null)'
+complete -c hearth -n '__hearth_at any fs redo' -l last -l no-last -d 'The newest undo.'
+complete -c hearth -n '__hearth_at any fs redo' -l group -x -d 'All undone changes of this change set or run.'
+complete -c hearth -n '__hearth_at any fs redo' -l dry-run -l no-dry-run -d 'Only say what would happen.'
+complete -c hearth -n '__hearth_at 0 fs redo' -x -a '(hearth __complete receipt (commandline -ct) 2>/dev/null)'
+complete -c hearth -n '__hearth_at any fs history' -l since -x -d 'Not older than this time: ISO 8601 with Z or an offset.'
+complete -c hearth -n '__hearth_at any fs history' -l until -x -d 'Not newer than this time.'
+complete -c hearth -n '__hearth_at any fs history' -l caller -x -a 'shell batch mcp recipe' -d 'Only calls that came this way.'
+complete -c hearth -n '__hearth_at any fs history' -l group -x -d 'Only this change set or run.'
+complete -c hearth -n '__hearth_at any fs history' -s n -l limit -x -d 'Most receipts in an answer.'
+complete -c hearth -n '__hearth_at any fs history' -l cursor -x -d 'Go on after an earlier answer\'s `next_cursor`.'
+complete -c hearth -n '__hearth_at 0 fs history' -r -F
 complete -c hearth -n '__hearth_at 0 config' -a show -d 'Show every setting.'
 complete -c hearth -n '__hearth_at 0 config' -a get -d 'Print one setting\'s value.'
 complete -c hearth -n '__hearth_at 0 config' -a set -d 'Set a setting in the nearest project\'s file, else the user\'s.'
@@ -176,9 +226,9 @@ complete -c hearth -n '__hearth_at any gc' -l dry-run -l no-dry-run -d 'Only tel
 complete -c hearth -n '__hearth_at any call' -l batch -l no-batch -d 'Read one request a line from standard input, write one answer a line.'
 complete -c hearth -n '__hearth_at any call' -l jobs -x -d 'How many calls of a batch run at once.'
 complete -c hearth -n '__hearth_at any call' -l ordered -l no-ordered -d 'Answer a batch in the order of its requests.'
-complete -c hearth -n '__hearth_at 0 call' -x -a 'fs.list fs.find fs.read fs.search fs.stat fs.write self.doctor self.config_show self.config_get self.config_set self.config_unset self.config_roots self.config_path self.config_check self.config_trust self.config_import self.db_path self.db_tables self.db_schema self.db_query self.db_backup self.db_vacuum self.db_check self.gc'
+complete -c hearth -n '__hearth_at 0 call' -x -a 'fs.list fs.find fs.read fs.search fs.stat fs.write fs.mkdir fs.move fs.copy fs.delete fs.chmod fs.undo fs.redo fs.history self.doctor self.config_show self.config_get self.config_set self.config_unset self.config_roots self.config_path self.config_check self.config_trust self.config_import self.db_path self.db_tables self.db_schema self.db_query self.db_backup self.db_vacuum self.db_check self.gc'
 complete -c hearth -n '__hearth_at 0 operations' -x -a 'fs self'
-complete -c hearth -n '__hearth_at 0 schema' -x -a 'fs.list fs.find fs.read fs.search fs.stat fs.write self.doctor self.config_show self.config_get self.config_set self.config_unset self.config_roots self.config_path self.config_check self.config_trust self.config_import self.db_path self.db_tables self.db_schema self.db_query self.db_backup self.db_vacuum self.db_check self.gc'
+complete -c hearth -n '__hearth_at 0 schema' -x -a 'fs.list fs.find fs.read fs.search fs.stat fs.write fs.mkdir fs.move fs.copy fs.delete fs.chmod fs.undo fs.redo fs.history self.doctor self.config_show self.config_get self.config_set self.config_unset self.config_roots self.config_path self.config_check self.config_trust self.config_import self.db_path self.db_tables self.db_schema self.db_query self.db_backup self.db_vacuum self.db_check self.gc'
 complete -c hearth -n '__hearth_at 0 completion' -a show -d 'Print the completion script of a shell.'
 complete -c hearth -n '__hearth_at 0 completion' -a install -d 'Write the completion script where the shell looks for it.'
 complete -c hearth -n '__hearth_at 0 completion show' -x -a 'bash zsh fish powershell'

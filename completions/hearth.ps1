@@ -6,7 +6,7 @@ Register-ArgumentCompleter -Native -CommandName @('hearth', 'hearth.exe') -Scrip
     # What may follow the words: commands, and what the arguments take.
     $commands = @{
         '' = @('fs', 'doctor', 'config', 'db', 'gc', 'call', 'operations', 'schema', 'completion')
-        'fs' = @('list', 'find', 'read', 'search', 'stat', 'write')
+        'fs' = @('list', 'find', 'read', 'search', 'stat', 'write', 'mkdir', 'move', 'copy', 'delete', 'chmod', 'undo', 'redo', 'history')
         'config' = @('show', 'get', 'set', 'unset', 'roots', 'path', 'check', 'trust', 'import')
         'db' = @('path', 'tables', 'schema', 'query', 'backup', 'vacuum', 'check')
         'completion' = @('show', 'install')
@@ -18,6 +18,14 @@ Register-ArgumentCompleter -Native -CommandName @('hearth', 'hearth.exe') -Scrip
         'fs search' = @('any', 'path')
         'fs stat' = @('path')
         'fs write' = @('path')
+        'fs mkdir' = @('path')
+        'fs move' = @('path', 'path')
+        'fs copy' = @('path', 'path')
+        'fs delete' = @('path')
+        'fs chmod' = @('any', 'path')
+        'fs undo' = @('id:receipt')
+        'fs redo' = @('id:receipt')
+        'fs history' = @('path')
         'config get' = @('any')
         'config set' = @('any', 'any')
         'config unset' = @('any')
@@ -26,9 +34,9 @@ Register-ArgumentCompleter -Native -CommandName @('hearth', 'hearth.exe') -Scrip
         'db schema' = @('any')
         'db query' = @('any')
         'db backup' = @('path')
-        'call' = @('words:fs.list,fs.find,fs.read,fs.search,fs.stat,fs.write,self.doctor,self.config_show,self.config_get,self.config_set,self.config_unset,self.config_roots,self.config_path,self.config_check,self.config_trust,self.config_import,self.db_path,self.db_tables,self.db_schema,self.db_query,self.db_backup,self.db_vacuum,self.db_check,self.gc', 'any')
+        'call' = @('words:fs.list,fs.find,fs.read,fs.search,fs.stat,fs.write,fs.mkdir,fs.move,fs.copy,fs.delete,fs.chmod,fs.undo,fs.redo,fs.history,self.doctor,self.config_show,self.config_get,self.config_set,self.config_unset,self.config_roots,self.config_path,self.config_check,self.config_trust,self.config_import,self.db_path,self.db_tables,self.db_schema,self.db_query,self.db_backup,self.db_vacuum,self.db_check,self.gc', 'any')
         'operations' = @('words:fs,self')
-        'schema' = @('words:fs.list,fs.find,fs.read,fs.search,fs.stat,fs.write,self.doctor,self.config_show,self.config_get,self.config_set,self.config_unset,self.config_roots,self.config_path,self.config_check,self.config_trust,self.config_import,self.db_path,self.db_tables,self.db_schema,self.db_query,self.db_backup,self.db_vacuum,self.db_check,self.gc')
+        'schema' = @('words:fs.list,fs.find,fs.read,fs.search,fs.stat,fs.write,fs.mkdir,fs.move,fs.copy,fs.delete,fs.chmod,fs.undo,fs.redo,fs.history,self.doctor,self.config_show,self.config_get,self.config_set,self.config_unset,self.config_roots,self.config_path,self.config_check,self.config_trust,self.config_import,self.db_path,self.db_tables,self.db_schema,self.db_query,self.db_backup,self.db_vacuum,self.db_check,self.gc')
         'completion show' = @('words:bash,zsh,fish,powershell')
     }
     # Options by the words before them; the value is what the option takes, '' for a switch.
@@ -159,6 +167,76 @@ Register-ArgumentCompleter -Native -CommandName @('hearth', 'hearth.exe') -Scrip
             '--group' = 'any'
             '--dry-run' = ''
             '--no-dry-run' = ''
+        }
+        'fs mkdir' = [ordered]@{
+            '-p' = ''
+            '--parents' = ''
+            '--no-parents' = ''
+            '--group' = 'any'
+            '--dry-run' = ''
+            '--no-dry-run' = ''
+        }
+        'fs move' = [ordered]@{
+            '--overwrite' = ''
+            '--no-overwrite' = ''
+            '--parents' = ''
+            '--no-parents' = ''
+            '--group' = 'any'
+            '--dry-run' = ''
+            '--no-dry-run' = ''
+        }
+        'fs copy' = [ordered]@{
+            '-r' = ''
+            '--recursive' = ''
+            '--no-recursive' = ''
+            '--follow' = ''
+            '--no-follow' = ''
+            '--overwrite' = ''
+            '--no-overwrite' = ''
+            '--parents' = ''
+            '--no-parents' = ''
+            '--group' = 'any'
+            '--dry-run' = ''
+            '--no-dry-run' = ''
+        }
+        'fs delete' = [ordered]@{
+            '-r' = ''
+            '--recursive' = ''
+            '--no-recursive' = ''
+            '--permanent' = ''
+            '--no-permanent' = ''
+            '--expected-sha256' = 'any'
+            '--group' = 'any'
+            '--dry-run' = ''
+            '--no-dry-run' = ''
+        }
+        'fs chmod' = [ordered]@{
+            '--group' = 'any'
+            '--dry-run' = ''
+            '--no-dry-run' = ''
+        }
+        'fs undo' = [ordered]@{
+            '--last' = ''
+            '--no-last' = ''
+            '--group' = 'any'
+            '--dry-run' = ''
+            '--no-dry-run' = ''
+        }
+        'fs redo' = [ordered]@{
+            '--last' = ''
+            '--no-last' = ''
+            '--group' = 'any'
+            '--dry-run' = ''
+            '--no-dry-run' = ''
+        }
+        'fs history' = [ordered]@{
+            '--since' = 'any'
+            '--until' = 'any'
+            '--caller' = 'words:shell,batch,mcp,recipe'
+            '--group' = 'any'
+            '-n' = 'any'
+            '--limit' = 'any'
+            '--cursor' = 'any'
         }
         'config show' = [ordered]@{
             '--origin' = ''

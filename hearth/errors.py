@@ -166,6 +166,12 @@ class IsDirectory(HearthError):
     code = "is_a_directory"
 
 
+class HoldsRoot(HearthError):
+    """The directory holds a root or hearth's own data, so it is not moved or deleted."""
+
+    code = "holds_root"
+
+
 class NotDirectory(HearthError):
     """The path, or a part of it, names a file where a directory is needed."""
 
@@ -229,6 +235,12 @@ class BackupMissing(HearthError):
     """The old content that undo needs is gone or damaged."""
 
     code = "backup_missing"
+
+
+class NotApplied(HearthError):
+    """The receipt is of a call that is not finished, or that was taken back after a crash."""
+
+    code = "not_applied"
 
 
 class SecretRefused(HearthError):

@@ -149,6 +149,11 @@ def open_ones(tx: sqlite3.Connection) -> list[Receipt]:
     return [_receipt(row) for row in tx.execute("SELECT * FROM receipts WHERE state = 'intended' ORDER BY seq")]
 
 
+def get(tx: sqlite3.Connection, receipt: str) -> Receipt | None:
+    row = tx.execute("SELECT * FROM receipts WHERE id = ?", (receipt,)).fetchone()
+    return _receipt(row) if row else None
+
+
 def claim(tx: sqlite3.Connection, receipt: Receipt, pid: int, start: str) -> bool:
     """Take over an open receipt from the owner that it names; False when another process was quicker."""
     done = tx.execute(
@@ -214,6 +219,17 @@ def undos_of_group(tx: sqlite3.Connection, group: str) -> list[Receipt]:
 
 def changes_of(tx: sqlite3.Connection, receipt: int) -> list[Change]:
     rows = tx.execute("SELECT * FROM changes WHERE receipt = ? ORDER BY position", (receipt,))
+    return [_change(row) for row in rows]
+
+
+def outline_of(tx: sqlite3.Connection, receipt: int) -> list[Change]:
+    """The changes of a receipt without the old content that is kept in them."""
+    rows = tx.execute(
+        "SELECT receipt, position, kind, path, other, before_sha256, before_size, before_mode, after_sha256,"
+        " after_size, after_mode, identity, in_place, implied, body, NULL AS backup"
+        " FROM changes WHERE receipt = ? ORDER BY position",
+        (receipt,),
+    )
     return [_change(row) for row in rows]
 
 

@@ -67,6 +67,8 @@ class Write(Step):
     def stage(self, mutation: Mutation) -> None:
         if self.content is None or isinstance(self.content, bytes):
             return
+        if self.at.entry is not None and (self.create_only or self.expected_sha256 == ABSENT):
+            raise AlreadyExists(f"{self.at.path} exists already", path=self.at.path)
         if mutation.dry_run:
             self._measure(self.content)
             return

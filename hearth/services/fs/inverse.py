@@ -77,7 +77,7 @@ def _write_back(runtime: Runtime, change: Change) -> Step:
 
 def _move_back(runtime: Runtime, change: Change) -> list[Step]:
     assert change.other is not None
-    steps: list[Step] = [Move(change.other, change.path)]
+    steps: list[Step] = [Move(change.other, change.path, create_parents=True)]
     if change.before_sha256 is not None:
         steps.append(Write(change.other, backup.content(runtime, change), create_only=True, mode=change.before_mode))
     return steps

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from hearth import identifiers
 from hearth.errors import Conflict, HearthError, from_os
 from hearth.services.fs import locks
+from hearth.services.fs.steps import MakeDirectory, touch
 from hearth.services.fs.temporary import Journal, Temporary, temporary_name
 from hearth.store import receipts
 from hearth.store.receipts import Receipt
@@ -135,7 +136,8 @@ def apply(
         try:
             whole = list(_located(mutation, steps, closing))
             for step in whole:
-                step.stage(mutation)
+                if not step.deferred:
+                    step.stage(mutation)
             for _ in range(RELOCATIONS):
                 if _locked(mutation, whole, operation, group, undoes):
                     return mutation
@@ -146,10 +148,12 @@ def apply(
 
 def _located(mutation: Mutation, steps: Sequence[Step], closing: ExitStack) -> Iterator[Step]:
     """The steps, and before each the directories that it needs."""
-    from hearth.services.fs.steps import MakeDirectory
-
     made: set[str] = set()
     for step in steps:
+        if step.deferred:
+            step.locate_early(mutation.runtime)
+            yield step
+            continue
         step.locate(mutation.runtime)
         for path in step.missing_parents():
             if path not in made:
@@ -174,7 +178,7 @@ def _locked(
     with locks.hold(mutation.runtime, wanted):
         for step in steps:
             if step.moved_away():
-                step.locate(mutation.runtime)
+                (step.locate_early if step.deferred else step.locate)(mutation.runtime)
         if not {stripe for step in steps for stripe in step.stripes()} <= wanted:
             return False
         _Run(mutation, steps, operation, group, undoes).run()
@@ -219,9 +223,13 @@ class _Run:
         mutation = self.mutation
         prepared: list[Step] = []
         for step in batch:
-            if self.done and batch is not self.steps:
-                step.locate(mutation.runtime)
             self.staged.append(step)
+            if step.deferred:
+                step.deferred = False
+                step.locate(mutation.runtime)
+                step.stage(mutation)
+            elif self.done:
+                step.locate(mutation.runtime)
             step.changed = step.prepare(mutation)
             if step.changed:
                 prepared.append(step)
@@ -317,13 +325,8 @@ def _batches(steps: list[Step]) -> Iterator[list[Step]]:
         return
     batch: list[Step] = []
     for step in steps:
-        if any(_touch(path, other) for each in batch for path in each.paths() for other in step.paths()):
+        if any(touch(path, other) for each in batch for path in each.paths() for other in step.paths()):
             yield batch
             batch = []
         batch.append(step)
     yield batch
-
-
-def _touch(one: str, other: str) -> bool:
-    shorter, longer = sorted((one, other), key=len)
-    return longer == shorter or longer.startswith(shorter.rstrip("/\\") + os.sep)

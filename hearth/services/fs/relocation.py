@@ -62,14 +62,12 @@ class Move(Step):
         overwrite: bool = False,
         expected: str | None = None,
         create_parents: bool = False,
-        recursive: bool = True,
     ) -> None:
         super().__init__(path)
         self.to = to
         self.overwrite = overwrite
         self.expected = expected.lower() if expected else None
         self.create_parents = create_parents
-        self.recursive = recursive
         self.target: Place | None = None
         self.entries = 0
         self._renames_case = False
@@ -88,7 +86,11 @@ class Move(Step):
         self.change.other = self.target.path
 
     def _walk(self, runtime: Runtime, path: str, parents: bool) -> Place:
-        return runtime.containment.locate(path, follow=False, write=True, parents=parents)
+        return runtime.containment.locate(path, follow=False, write=True, parents=parents or self.deferred)
+
+    @property
+    def size(self) -> int:
+        return self.change.after_size or 0
 
     @property
     def destination(self) -> Place:
@@ -109,7 +111,9 @@ class Move(Step):
             yield locks.stripe(place.directory.identity, place.parents[0] if place.parents else place.name)
 
     def paths(self) -> tuple[str, ...]:
-        return tuple(place.path for place in self._ends())
+        ends = ((self.place, self.path), (self.target, self.to))
+        named = [place.path if place is not None else path for place, path in ends]
+        return tuple(path for path in named if not is_trash(path))
 
     def moved_away(self) -> bool:
         for place in self._ends():
@@ -128,7 +132,7 @@ class Move(Step):
         if self.to == FRESH:
             if not mutation.dry_run:
                 self.target = _trash_place(mutation.runtime, f"{TRASH}{mutation.id}/{mutation.next_position()}")
-                self.change.other = self.target.path
+                self.to = self.change.other = self.target.path
             return True
         self._check_target(mutation, entry)
         return not self._is_same(self.destination.entry, entry) or self._renames_case
@@ -220,6 +224,10 @@ class Move(Step):
         if there is not None and identity_of(there) == self.change.identity:
             return Standing.MIXED if here is not None and here.identity != there.identity else Standing.AFTER
         return Standing.BEFORE if here is not None else Standing.OTHER
+
+    def is_intact(self, mutation: Mutation) -> bool:  # noqa: ARG002
+        # What was moved may have been written since; moving it back loses nothing of that.
+        return self.destination.entry is not None and self.at.entry is None
 
     def revert(self, mutation: Mutation) -> None:
         standing = self.standing(mutation)
@@ -327,6 +335,13 @@ class Copy(Step):
             return Standing.BEFORE
         return Standing.AFTER if identity_of(entry) == self.change.identity else Standing.OTHER
 
+    def is_intact(self, mutation: Mutation) -> bool:
+        place = self.at
+        return (
+            self.standing(mutation) is Standing.AFTER
+            and tree.measure(place.directory, place.name).fingerprint == self.change.after_sha256
+        )
+
     def revert(self, mutation: Mutation) -> None:
         if self.standing(mutation) is Standing.AFTER:
             remove_at_once(mutation, self.at)
@@ -354,6 +369,10 @@ class Remove(Step):
         self.expected = expected.lower() if expected else None
         self.entries = 0
         self._parked = ""
+
+    @property
+    def size(self) -> int:
+        return self.change.before_size or 0
 
     def prepare(self, mutation: Mutation) -> bool:
         place = self.at

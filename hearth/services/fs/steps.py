@@ -7,7 +7,17 @@ from collections.abc import Iterator
 from enum import StrEnum
 from typing import TYPE_CHECKING, ClassVar
 
-from hearth.errors import AlreadyExists, MissingParent, NotDirectory, NotEmpty, NotRegular, from_os
+from hearth.errors import (
+    AlreadyExists,
+    HearthError,
+    MissingParent,
+    NotDirectory,
+    NotEmpty,
+    NotRegular,
+    OutsideRoot,
+    ReadOnlyRoot,
+    from_os,
+)
 from hearth.platforms.base import Entry, Kind
 from hearth.services.fs import locks
 from hearth.store.receipts import Change
@@ -39,6 +49,7 @@ class Step:
         self.path = path
         self.changed = False
         self.place: Place | None = None
+        self.deferred = False  # its place comes to be only by the steps before it
         self.change = Change(self.kind, path, implied=implied)
 
     @property
@@ -49,8 +60,18 @@ class Step:
     def locate(self, runtime: Runtime) -> None:
         """Walk to the place, again if need be. Raises what containment refuses."""
         self._leave()
-        self.place = runtime.containment.locate(self.path, follow=self.follow, write=True, parents=self.create_parents)
+        parents = self.create_parents or self.deferred
+        self.place = runtime.containment.locate(self.path, follow=self.follow, write=True, parents=parents)
         self.change.path = self.place.path
+
+    def locate_early(self, runtime: Runtime) -> None:
+        """As `locate`, but as far as the place can be told before the steps ahead of it are done."""
+        try:
+            self.locate(runtime)
+        except (OutsideRoot, ReadOnlyRoot):
+            raise
+        except HearthError:
+            self._leave()
 
     def missing_parents(self) -> list[str]:
         """Directories that must be made first, the outermost first."""
@@ -59,14 +80,16 @@ class Step:
 
     def stripes(self) -> Iterator[int]:
         """The locks that the step needs."""
-        place = self.at
-        yield locks.stripe(place.directory.identity, place.parents[0] if place.parents else place.name)
+        if (place := self.place) is not None:
+            yield locks.stripe(place.directory.identity, place.parents[0] if place.parents else place.name)
 
     def paths(self) -> tuple[str, ...]:
-        return (self.at.path,)
+        return (self.place.path if self.place is not None else self.path,)
 
     def moved_away(self) -> bool:
         """Look again, now that the lock is held: must the path be walked anew?"""
+        if self.place is None:
+            return False
         if self.at.parents:
             return True
         entry = self.at.refresh()
@@ -84,6 +107,10 @@ class Step:
 
     def standing(self, mutation: Mutation) -> Standing:
         raise NotImplementedError
+
+    def is_intact(self, mutation: Mutation) -> bool:
+        """Whether what the step left still stands, so that undo would take back this and nothing else."""
+        return self.standing(mutation) is Standing.AFTER
 
     def revert(self, mutation: Mutation) -> None:
         """Bring back what was before, if this step (or a part of it) is what stands there."""
@@ -113,20 +140,35 @@ def identity_of(entry: Entry) -> str:
     return f"{entry.identity.device}:{entry.identity.file}"
 
 
+def touch(one: str, other: str) -> bool:
+    """Whether two paths are the same, or one lies below the other."""
+    shorter, longer = sorted((one, other), key=len)
+    return longer == shorter or longer.startswith(shorter.rstrip("/\\") + os.sep)
+
+
 class MakeDirectory(Step):
     """Make a directory; `implied` when something else needs it, so that an existing one will do."""
 
     kind = "mkdir"
 
-    def __init__(self, path: str, *, mode: int | None = None, parents: bool = False, implied: bool = False) -> None:
+    def __init__(
+        self,
+        path: str,
+        *,
+        mode: int | None = None,
+        parents: bool = False,
+        existing_ok: bool = False,
+        implied: bool = False,
+    ) -> None:
         super().__init__(path, implied=implied)
         self.create_parents = parents
+        self.existing_ok = existing_ok or implied
         self._mode = mode
 
     def prepare(self, mutation: Mutation) -> bool:
         entry = self.at.entry
         if entry is not None:
-            if self.change.implied and entry.kind is Kind.DIRECTORY:
+            if self.existing_ok and entry.kind is Kind.DIRECTORY:
                 return False
             raise AlreadyExists(f"{self.at.path} exists already", path=self.at.path, kind=str(entry.kind))
         if not mutation.dry_run:
@@ -174,7 +216,7 @@ class RemoveDirectory(Step):
             return False
         if place.found.kind is not Kind.DIRECTORY:
             raise NotDirectory(f"{place.path} is no directory", path=place.path)
-        if not _is_empty(place):
+        if not is_empty(place):
             if self.change.implied:
                 return False
             raise NotEmpty(f"{place.path} is not empty", path=place.path)
@@ -201,7 +243,8 @@ class RemoveDirectory(Step):
             mutation.sync(place.directory)
 
 
-def _is_empty(place: Place) -> bool:
+def is_empty(place: Place) -> bool:
+    """Whether the directory at a place has no entries."""
     directory = place.open_directory()
     try:
         return next(directory.scan(), None) is None

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
-from hearth.errors import Cancelled, CannotKeepOwner, NotRegular
+from hearth.errors import Cancelled, CannotKeepOwner, NotRegular, OutsideRoot
 from hearth.platforms.base import Kind
 from hearth.services.fs.backup import chunks
 
@@ -68,8 +68,13 @@ def copy(mutation: Mutation, source: Directory, name: str, target: Directory, ne
     elif entry.kind is Kind.LINK:
         target.make_link(new_name, source.read_link(name), directory=False)
     elif entry.kind is Kind.DIRECTORY:
-        _copy_directory(mutation, source, name, target, new_name)
-        target.set_mode(new_name, entry.mode)
+        old = source.open_directory(name)
+        try:
+            if not _is_private(mutation, old):
+                _copy_directory(mutation, old, target, new_name)
+                target.set_mode(new_name, entry.mode)
+        finally:
+            old.close()
     else:
         path = os.path.join(source.path, name)
         raise NotRegular(f"{path} is a {entry.kind}, which cannot be copied", path=path, kind=str(entry.kind))
@@ -93,19 +98,24 @@ def _copy_file(mutation: Mutation, source: Directory, name: str, target: Directo
         os.close(old)
 
 
-def _copy_directory(mutation: Mutation, source: Directory, name: str, target: Directory, new_name: str) -> None:
-    target.make_directory(new_name, 0o700)
-    old = source.open_directory(name)
+def _is_private(mutation: Mutation, directory: Directory) -> bool:
+    """Whether it is hearth's own data, which stays out of copies."""
     try:
-        new = target.open_directory(new_name)
-        try:
-            for each, _ in old.scan():
-                copy(mutation, old, each, new, each)
-            mutation.sync(new)
-        finally:
-            new.close()
+        mutation.runtime.containment.owner_of(directory, mutation.runtime.roots[0])
+    except OutsideRoot:
+        return True
+    return False
+
+
+def _copy_directory(mutation: Mutation, old: Directory, target: Directory, new_name: str) -> None:
+    target.make_directory(new_name, 0o700)
+    new = target.open_directory(new_name)
+    try:
+        for each, _ in old.scan():
+            copy(mutation, old, each, new, each)
+        mutation.sync(new)
     finally:
-        old.close()
+        new.close()
 
 
 def remove(directory: Directory, name: str) -> None:

@@ -8,15 +8,12 @@ from enum import StrEnum
 from typing import Annotated
 
 from hearth.errors import invalid
-from hearth.model import Cli, Content, Help, Len, PathName, Pattern, State, model
+from hearth.model import Cli, Content, Help, Len, PathName, State, model
 from hearth.runtime import Runtime
 from hearth.services.fs import mutation
+from hearth.services.fs.answers import MAX_PATH, DryRun, Expected, Group, Receipt, Warnings
 from hearth.services.fs.backup import CHUNK_BYTES, chunks
 from hearth.services.fs.content import Write
-
-MAX_PATH = 32_767
-MAX_NAME = 200
-SHA256_OR_ABSENT = Pattern("^([0-9a-fA-F]{64}|absent)$", 'must be 64 hex digits, or "absent"')
 
 
 class NewLineEnds(StrEnum):
@@ -44,13 +41,11 @@ class WriteFile:
     line_ends: Annotated[NewLineEnds | None, Help("End every line this way; by default lines stay as given.")] = None
     append: Annotated[bool, Help("Add to the end of the file, in place.")] = False
     create_only: Annotated[bool, Help("Refuse a file that exists.")] = False
-    expected_sha256: Annotated[
-        str | None, SHA256_OR_ABSENT, Help('Refuse another content than this; "absent": refuse a file that exists.')
-    ] = None
+    expected_sha256: Expected = None
     parents: Annotated[bool, Help("Make missing directories.")] = True
     permanent: Annotated[bool, Help("Write even where the old content is too large to be kept for undo.")] = False
-    group: Annotated[str | None, Len(1, MAX_NAME), Help("The change set that this belongs to, for undo.")] = None
-    dry_run: Annotated[bool, Help("Only say what would happen.")] = False
+    group: Group = None
+    dry_run: DryRun = False
 
 
 @model
@@ -63,9 +58,9 @@ class FileWritten:
     size: Annotated[int, Help("The new size in bytes.")]
     created: Annotated[bool, Help("Whether the file is new.")]
     changed: Annotated[bool, Help("False: the content was the same, and nothing was done.")]
-    receipt: Annotated[str | None, Help("What `hearth fs undo` takes; null when nothing was done.")]
+    receipt: Receipt
     replace_attempts: Annotated[int, Help("How often the rename was tried; more than 1 after refusals that passed.")]
-    warnings: Annotated[tuple[str, ...], Help("What is worth knowing, such as other names of the file.")] = ()
+    warnings: Warnings = ()
 
 
 def write(runtime: Runtime, given: WriteFile) -> FileWritten:

@@ -1,0 +1,54 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+Hearth = Callable[..., Any]
+
+
+def test_history_lists_changes_newest_first_by_path_group_and_caller(work: Path, hearth: Hearth) -> None:
+    for path, group in (("a", "one"), ("b/c", "two"), ("a", "two")):
+        hearth("fs", "write", path, "--data", group, "--group", group)
+    listed = hearth("fs", "history", "--json").json
+    assert [Path(each["path"]).name for each in listed["receipts"]] == ["a", "c", "a"]
+    assert [each["group"] for each in hearth("fs", "history", "a", "--json").json["receipts"]] == ["two", "one"]
+    assert len(hearth("fs", "history", "--group", "two", "--json").json["receipts"]) == 2
+    assert len(hearth("fs", "history", "--caller", "shell", "--json").json["receipts"]) == 3
+    assert hearth("fs", "history", "--caller", "mcp", "--json").json["receipts"] == []
+    assert hearth("fs", "history", "b/c", "--json").json["receipts"][0]["changes"][-1]["after_size"] == 3
+    assert str(work) in listed["receipts"][0]["path"]
+
+
+def test_history_pages_by_cursor(hearth: Hearth) -> None:
+    for number in range(5):
+        hearth("fs", "write", "a", "--data", str(number))
+    seen: list[str] = []
+    words: list[str] = []
+    for _ in range(3):
+        page = hearth("fs", "history", "-n", "2", *words, "--json").json
+        seen += [each["id"] for each in page["receipts"]]
+        words = ["--cursor", page["next_cursor"] or ""]
+    assert page["next_cursor"] is None
+    assert len(seen) == len(set(seen)) == 5 and seen == sorted(seen, reverse=True)
+
+
+def test_history_shows_what_is_undone_and_of_deleted_paths(hearth: Hearth) -> None:
+    hearth("fs", "write", "d/a", "--data", "x")
+    hearth("fs", "undo", "--last")
+    states = [(each["operation"], each["state"]) for each in hearth("fs", "history", "d/a", "--json").json["receipts"]]
+    assert states == [("fs.undo", "applied"), ("fs.write", "undone")]
+
+
+def test_history_by_time(hearth: Hearth) -> None:
+    hearth("fs", "write", "a", "--data", "x")
+    at = hearth("fs", "history", "--json").json["receipts"][0]["at"]
+    assert len(hearth("fs", "history", "--since", at, "--json").json["receipts"]) == 1
+    assert hearth("fs", "history", "--until", "2001-01-01T00:00:00Z", "--json").json["receipts"] == []
+
+
+@pytest.mark.parametrize("words", [["--since", "yesterday"], ["--since", "2026-01-01T00:00:00"], ["--cursor", "x"]])
+def test_times_and_cursors_that_are_none_are_refused(hearth: Hearth, words: list[str]) -> None:
+    assert hearth("fs", "history", *words).status == 2
