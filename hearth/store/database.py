@@ -12,7 +12,6 @@ import sqlite3
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING
 
 from hearth.errors import (
@@ -94,7 +93,7 @@ class Store:
         self.path = path
         self.clock = clock
         self._writing = threading.RLock()
-        self._readers: SimpleQueue[sqlite3.Connection] = SimpleQueue()
+        self._readers: list[sqlite3.Connection] = []  # the idle ones
         self._reader_slots = threading.BoundedSemaphore(MAX_READERS)
         self._making_queue = threading.Lock()
         self._events: EventQueue | None = None
@@ -116,7 +115,7 @@ class Store:
         self._address = file_uri(self.path, "mode=ro&immutable=1")
         return self._connect()
 
-    def _connect(self) -> sqlite3.Connection:
+    def _connect(self, *, query_only: bool = False) -> sqlite3.Connection:
         connection = sqlite3.connect(
             self._address,
             timeout=BUSY_TIMEOUT_MS / 1000,
@@ -128,6 +127,8 @@ class Store:
         try:
             connection.execute("PRAGMA synchronous = NORMAL")
             connection.execute("PRAGMA foreign_keys = ON")
+            if query_only:
+                connection.execute("PRAGMA query_only = ON")
         except BaseException:
             connection.close()
             raise
@@ -181,18 +182,20 @@ class Store:
     def read(self) -> Iterator[sqlite3.Connection]:
         """A view of one moment, on one of at most four connections."""
         with self._reader_slots, translated(self.path):
-            try:
-                connection = self._readers.get_nowait()
-            except Empty:
-                connection = self._connect()
-                connection.execute("PRAGMA query_only = ON")
+            connection = self._idle_reader() or self._connect(query_only=True)
             try:
                 connection.execute("BEGIN")
                 yield connection
             finally:
                 if connection.in_transaction:
                     connection.execute("ROLLBACK")
-                self._readers.put(connection)
+                self._readers.append(connection)
+
+    def _idle_reader(self) -> sqlite3.Connection | None:
+        try:
+            return self._readers.pop()
+        except IndexError:
+            return None
 
     def vacuum(self) -> None:
         """Write the database anew without its free pages, and fold the log into it."""
@@ -223,11 +226,8 @@ class Store:
         self._closed = True
         if self._events is not None:
             self._events.close()
-        while True:
-            try:
-                self._readers.get_nowait().close()
-            except Empty:
-                break
+        while reader := self._idle_reader():
+            reader.close()
         with _log_kept(self._writer, self.path):
             self._writer.close()
 

@@ -79,14 +79,19 @@ class Retention:
             _repeat(self.store, lambda tx: events.delete_expired(tx, before=before, upto=upto, most=STEP))
         return Removed("events", count, size)
 
-    def expire_receipts(self, *, steps: int | None = None) -> Removed:
-        """Receipts beyond `receipts_days`, with their backups; at most `steps` times 500."""
-        before = self.days_ago(self.keep.receipts_days)
+    def expire_receipts(self) -> Removed:
+        """Receipts beyond `receipts_days`, with their backups."""
         with self.store.read() as view:
-            count, size = receipts.expired(view, before)
-        if not self.dry_run and count:
-            self._forget(lambda tx: receipts.oldest_expired(tx, before, STEP), receipts.remove, steps)
+            count, size = receipts.expired(view, self.days_ago(self.keep.receipts_days))
+        if not self.dry_run:
+            while count and self.expire_some_receipts() == STEP:
+                pass
         return Removed("receipts", count, size)
+
+    def expire_some_receipts(self) -> int:
+        """The oldest of those, at most 500; how many."""
+        before = self.days_ago(self.keep.receipts_days)
+        return self._forget(lambda tx: receipts.oldest_expired(tx, before, STEP), receipts.remove)
 
     def drop_backups(self) -> Removed:
         """Backups beyond `backups_max_bytes`, the oldest first; their receipts stay, but can't be undone."""
@@ -98,29 +103,25 @@ class Retention:
         if not self.dry_run:
             for start in range(0, len(old), STEP):
                 part = old[start : start + STEP]
-                self._forget(lambda _, part=part: part, receipts.drop_backups, 1)  # type: ignore[misc]
+                self._forget(lambda _, part=part: part, receipts.drop_backups)  # type: ignore[misc]
         return Removed("backups", len(old), sum(each.backup_bytes for each in old))
 
     def _forget(
         self,
         choose: Callable[[sqlite3.Connection], list[receipts.Old]],
         forget: Callable[[sqlite3.Connection, int], None],
-        steps: int | None,
-    ) -> None:
-        while steps is None or steps > 0:
-            with self.store.write() as tx:
-                chosen = choose(tx)
-                named = {body for each in chosen for body in receipts.bodies(tx, each.seq)}
-                for each in chosen:
-                    forget(tx, each.seq)
-                free = [body for body in named if not receipts.names_body(tx, body)]
-            for body in free:
-                self.blobs.remove(body, untouched_since=self.grace_s)
+    ) -> int:
+        with self.store.write() as tx:
+            chosen = choose(tx)
+            named = {body for each in chosen for body in receipts.bodies(tx, each.seq)}
             for each in chosen:
-                sweeping.remove(self.host, self._folder("trash"), each.id)
-            if len(chosen) < STEP:
-                return
-            steps = None if steps is None else steps - 1
+                forget(tx, each.seq)
+            free = [body for body in named if not receipts.names_body(tx, body)]
+        for body in free:
+            self.blobs.remove(body, untouched_since=self.grace_s)
+        for each in chosen:
+            sweeping.remove(self.host, self._folder("trash"), each.id)
+        return len(chosen)
 
     def remove_orphans(self) -> Removed:
         """Bodies that no row names."""
@@ -169,7 +170,7 @@ class Retention:
 
 def tend(retention: Retention, *, number: int) -> None:
     """What a process does in passing, after its `number`-th write: enough to keep up, too little to be felt."""
-    retention.expire_receipts(steps=1)
+    retention.expire_some_receipts()
     if number % 16 == 0:
         retention.drop_backups()
 

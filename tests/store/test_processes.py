@@ -13,6 +13,8 @@ from hearth.platforms.local import local_host
 from hearth.store.database import Store, open_store
 from tests.store.rows import count
 
+# Starting a process takes seconds on the emulated Windows.
+pytestmark = pytest.mark.timeout(60)
 CHECKOUT = Path(__file__).parents[2]
 
 OPENER = """
