@@ -22,7 +22,7 @@ class Clock:
         time.sleep(seconds)
 
 
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_EPOCH = datetime(1970, 1, 1)  # in UTC; a zone would only have to be taken off again
 _FIRST, _LAST = -62_135_596_800_000, 253_402_300_799_999  # the years 1 to 9999
 
 
@@ -30,7 +30,7 @@ def timestamp(milliseconds: int) -> str:
     """UTC, ISO 8601, with milliseconds and Z. What the calendar cannot hold becomes its nearest end."""
     # Not fromtimestamp(): Windows refuses times before 1970 there.
     moment = _EPOCH + timedelta(milliseconds=min(max(milliseconds, _FIRST), _LAST))
-    return moment.replace(tzinfo=None).isoformat(timespec="milliseconds") + "Z"
+    return moment.isoformat(timespec="milliseconds") + "Z"
 
 
 def timestamp_ns(nanoseconds: int) -> str:
@@ -42,4 +42,4 @@ def parse_timestamp(text: str) -> int:
     moment = datetime.fromisoformat(text)
     if moment.tzinfo is None:
         raise ValueError("the time has no zone: end it with Z, or with an offset such as +02:00")
-    return (moment - _EPOCH) // timedelta(milliseconds=1)
+    return (moment.astimezone(UTC).replace(tzinfo=None) - _EPOCH) // timedelta(milliseconds=1)

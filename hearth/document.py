@@ -30,7 +30,8 @@ def document(answer: Answer) -> dict[str, Any]:
 
 def plain(value: Any) -> Any:
     """A value of the model's types as JSON's: text is always valid Unicode."""
-    if value is None or isinstance(value, (bool, int, float)):
+    cls = type(value)
+    if cls in _AS_THEY_ARE:
         return value
     if isinstance(value, Enum):
         return value.value
@@ -40,12 +41,12 @@ def plain(value: Any) -> Any:
         return {plain(key): plain(item) for key, item in value.items()}
     if isinstance(value, (tuple, list)):
         return [plain(item) for item in value]
-    cls = type(value)
     if cls not in _WRITERS:
         _WRITERS[cls] = _writer(cls)
     return _WRITERS[cls](value)
 
 
+_AS_THEY_ARE = frozenset((type(None), bool, int, float))  # most fields of most results: worth the short way
 _WRITERS: dict[type, Callable[[Any], dict[str, Any]]] = {}
 
 
@@ -65,7 +66,10 @@ def _writer(cls: type) -> Callable[[Any], dict[str, Any]]:
     paths = tuple(field.name for field in fields_of(cls) if field.find(PathName) and not field.many)
 
     def write(value: Any) -> dict[str, Any]:
-        made = {name: plain(getattr(value, name)) for name in names}
+        made = {}
+        for name in names:
+            part = getattr(value, name)
+            made[name] = part if type(part) in _AS_THEY_ARE else plain(part)
         for name in paths:
             exact = getattr(value, name)
             # Only a name that text cannot hold gets its bytes beside it: <field>_base64.

@@ -2,22 +2,32 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from hearth.platforms.base import Entry
 
 
 def owner_names(entry: Entry) -> tuple[str | None, str | None]:
     """The names of an entry's owner and group; None where the system does not know one (or, on Windows, has no
     numbers to ask by)."""
+    return _user(entry.owner), _group(entry.group)
+
+
+@lru_cache(maxsize=256)  # asking may mean a network directory, and a tree's entries have few owners
+def _user(number: int) -> str | None:
+    try:
+        import pwd
+
+        return pwd.getpwuid(number).pw_name
+    except (ImportError, KeyError):
+        return None
+
+
+@lru_cache(maxsize=256)
+def _group(number: int) -> str | None:
     try:
         import grp
-        import pwd
-    except ImportError:
-        return None, None
-    try:
-        user: str | None = pwd.getpwuid(entry.owner).pw_name
-    except KeyError:
-        user = None
-    try:
-        return user, grp.getgrgid(entry.group).gr_name
-    except KeyError:
-        return user, None
+
+        return grp.getgrgid(number).gr_name
+    except (ImportError, KeyError):
+        return None
