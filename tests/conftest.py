@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import hypothesis
 import pytest
 
 from hearth.cli.app import main
@@ -39,6 +40,11 @@ def generated(request: pytest.FixtureRequest) -> Callable[[str, str], None]:
         assert now == text, f"{name} is out of date: `pytest tests/contracts --update` writes it anew"
 
     return compare
+
+
+# A single slow example says that the machine is busy, not that something is wrong.
+hypothesis.settings.register_profile("hearth", deadline=None)
+hypothesis.settings.load_profile("hearth")
 
 
 @dataclass(frozen=True, slots=True)

@@ -118,8 +118,6 @@ class WindowsDirectory:
         return identity_of(self.handle)
 
     def entry(self, name: str) -> Entry:
-        if name == ".":
-            return entry_from(self.handle, name)
         with self._opened(name, nt.FILE_READ_ATTRIBUTES) as handle:
             return entry_from(handle, name)
 
@@ -145,6 +143,8 @@ class WindowsDirectory:
             return link_target(nt.control(handle, _FSCTL_GET_REPARSE_POINT, 16 * 1024))
 
     def open_file(self, name: str, *, writable: bool = False) -> int:
+        if name == ".":
+            raise nt.status_error(nt.STATUS_FILE_IS_A_DIRECTORY, self.path)
         access = nt.FILE_GENERIC_READ | (nt.FILE_GENERIC_WRITE if writable else 0)
         try:
             handle = self._open(name, access, options=nt.FILE_NON_DIRECTORY_FILE)
@@ -272,7 +272,8 @@ class WindowsDirectory:
 
     @contextmanager
     def _opened(self, name: str, access: int) -> Iterator[int]:
-        with nt.closing(self._open(name, access)) as handle:
+        opened = nt.reopen(self.handle, access) if name == "." else self._open(name, access)
+        with nt.closing(opened) as handle:
             yield handle
 
 

@@ -126,9 +126,10 @@ def test_only_a_directory_opens_as_one(here: Directory) -> None:
 
 def test_a_directory_does_not_open_as_a_file(here: Directory) -> None:
     here.make_directory("sub")
-    for writable in (False, True):
-        with pytest.raises(IsADirectoryError):
-            here.open_file("sub", writable=writable)
+    for name in ("sub", "."):
+        for writable in (False, True):
+            with pytest.raises(IsADirectoryError):
+                here.open_file(name, writable=writable)
 
 
 @needs_links
@@ -297,6 +298,14 @@ def test_the_mode_that_was_set_is_told(here: Directory, work: Path) -> None:
     assert here.entry("f").mode == stat.S_IMODE(os.stat(work / "f").st_mode) == 0o444
     here.set_mode("f", 0o666)
     assert here.entry("f").mode == 0o666
+
+
+@not_emulated("it keeps no read-only attribute of directories")
+def test_the_mode_of_the_directory_itself_can_be_set(here: Directory, work: Path) -> None:
+    here.set_mode(".", 0o555)
+    assert here.entry(".").mode == 0o555
+    here.set_mode(".", 0o777)
+    assert stat.S_IMODE(os.stat(work).st_mode) == 0o777
 
 
 def test_hard_links_share_an_identity_and_are_counted(here: Directory, work: Path) -> None:
