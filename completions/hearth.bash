@@ -9,7 +9,7 @@ _hearth_spec() {
         options='--version'
         ;;
     'fs')
-        commands='list find read search stat write mkdir move copy delete chmod undo redo history'
+        commands='list find read search stat write patch mkdir move copy delete chmod undo redo history'
         ;;
     'fs list')
         options='--hidden --no-hidden --ignored --no-ignored --totals --no-totals'
@@ -38,6 +38,11 @@ _hearth_spec() {
     'fs write')
         options='--bom --no-bom --append --no-append --create-only --no-create-only --parents --no-parents --permanent --no-permanent --dry-run --no-dry-run'
         valued='--data --from --from-file --encoding --line-ends --expected-sha256 --group'
+        arguments='path'
+        ;;
+    'fs patch')
+        options='--regex --no-regex --ignore-whitespace --no-ignore-whitespace --permanent --no-permanent --dry-run --no-dry-run'
+        valued='--old --new --count --line-ends --replacements --insert --replace --delete --diff --fuzz --encoding --expected-sha256 --group'
         arguments='path'
         ;;
     'fs mkdir')
@@ -142,13 +147,13 @@ _hearth_spec() {
     'call')
         options='--batch --no-batch --ordered --no-ordered'
         valued='--jobs'
-        arguments='words:fs.list,fs.find,fs.read,fs.search,fs.stat,fs.write,fs.mkdir,fs.move,fs.copy,fs.delete,fs.chmod,fs.undo,fs.redo,fs.history,self.doctor,self.config_show,self.config_get,self.config_set,self.config_unset,self.config_roots,self.config_path,self.config_check,self.config_trust,self.config_import,self.db_path,self.db_tables,self.db_schema,self.db_query,self.db_backup,self.db_vacuum,self.db_check,self.gc any'
+        arguments='words:fs.list,fs.find,fs.read,fs.search,fs.stat,fs.write,fs.patch,fs.mkdir,fs.move,fs.copy,fs.delete,fs.chmod,fs.undo,fs.redo,fs.history,self.doctor,self.config_show,self.config_get,self.config_set,self.config_unset,self.config_roots,self.config_path,self.config_check,self.config_trust,self.config_import,self.db_path,self.db_tables,self.db_schema,self.db_query,self.db_backup,self.db_vacuum,self.db_check,self.gc any'
         ;;
     'operations')
         arguments='words:fs,self'
         ;;
     'schema')
-        arguments='words:fs.list,fs.find,fs.read,fs.search,fs.stat,fs.write,fs.mkdir,fs.move,fs.copy,fs.delete,fs.chmod,fs.undo,fs.redo,fs.history,self.doctor,self.config_show,self.config_get,self.config_set,self.config_unset,self.config_roots,self.config_path,self.config_check,self.config_trust,self.config_import,self.db_path,self.db_tables,self.db_schema,self.db_query,self.db_backup,self.db_vacuum,self.db_check,self.gc'
+        arguments='words:fs.list,fs.find,fs.read,fs.search,fs.stat,fs.write,fs.patch,fs.mkdir,fs.move,fs.copy,fs.delete,fs.chmod,fs.undo,fs.redo,fs.history,self.doctor,self.config_show,self.config_get,self.config_set,self.config_unset,self.config_roots,self.config_path,self.config_check,self.config_trust,self.config_import,self.db_path,self.db_tables,self.db_schema,self.db_query,self.db_backup,self.db_vacuum,self.db_check,self.gc'
         ;;
     'completion')
         commands='show install'
@@ -172,6 +177,7 @@ _hearth_value() {
     'fs search --in' | 'fs search --where') value='words:content,name' ;;
     'fs write --from' | 'fs write --from-file') value='path' ;;
     'fs write --line-ends') value='words:lf,crlf' ;;
+    'fs patch --line-ends') value='words:file,given' ;;
     'fs history --caller') value='words:shell,batch,mcp,recipe' ;;
     'completion install --shell') value='words:bash,zsh,fish,powershell' ;;
     *' --data-dir') value='directory' ;;

@@ -6,7 +6,7 @@ function __hearth_words
     for word in (commandline -opc)[2..]
         if test $skip -eq 1
             set skip 0
-        else if contains -- $word --data-dir --config --root --run --conversation -d --depth -g --glob --globs --kind --kinds -n --limit --cursor --timeout-ms --timeout --in --path --min-bytes --min --max-bytes --max --modified-after --modified-before --max-entries --offset --lines --head --tail --encoding --where -C --context -t --type --types -m --max-count --max-output-bytes --max-output --max-file-bytes --max-file --data --from --from-file --line-ends --expected-sha256 --group --since --until --caller --add --remove --param --jobs --shell
+        else if contains -- $word --data-dir --config --root --run --conversation -d --depth -g --glob --globs --kind --kinds -n --limit --cursor --timeout-ms --timeout --in --path --min-bytes --min --max-bytes --max --modified-after --modified-before --max-entries --offset --lines --head --tail --encoding --where -C --context -t --type --types -m --max-count --max-output-bytes --max-output --max-file-bytes --max-file --data --from --from-file --line-ends --expected-sha256 --group --old --new --count --replacements --insert --replace --delete --diff --fuzz --since --until --caller --add --remove --param --jobs --shell
             set skip 1
         else if not string match -q -- '-*' $word
             string replace -a _ - -- $word
@@ -62,6 +62,7 @@ complete -c hearth -n '__hearth_at 0 fs' -a read -d 'Read files, or parts of the
 complete -c hearth -n '__hearth_at 0 fs' -a search -d 'Search files for a text or an expression.'
 complete -c hearth -n '__hearth_at 0 fs' -a stat -d 'Say what stands under a path.'
 complete -c hearth -n '__hearth_at 0 fs' -a write -d 'Write a file, whole or at its end.'
+complete -c hearth -n '__hearth_at 0 fs' -a patch -d 'Change parts of text files: words, lines, or what a unified diff says.'
 complete -c hearth -n '__hearth_at 0 fs' -a mkdir -d 'Make a directory.'
 complete -c hearth -n '__hearth_at 0 fs' -a move -d 'Move or rename a file, link or directory.'
 complete -c hearth -n '__hearth_at 0 fs' -a copy -d 'Copy a file, link or directory.'
@@ -143,6 +144,24 @@ complete -c hearth -n '__hearth_at any fs write' -l permanent -l no-permanent -d
 complete -c hearth -n '__hearth_at any fs write' -l group -x -d 'The change set that this belongs to, for undo.'
 complete -c hearth -n '__hearth_at any fs write' -l dry-run -l no-dry-run -d 'Only say what would happen.'
 complete -c hearth -n '__hearth_at 0 fs write' -r -F
+complete -c hearth -n '__hearth_at any fs patch' -l old -x -d 'The words to replace; several --old and --new go in pairs.'
+complete -c hearth -n '__hearth_at any fs patch' -l new -x -d 'What comes instead of old; with --regex, \\1 is a group.'
+complete -c hearth -n '__hearth_at any fs patch' -l count -x -d 'How often each old must match; 0: at least once, and all are replaced.'
+complete -c hearth -n '__hearth_at any fs patch' -l regex -l no-regex -d 'Take old as an RE2 pattern; ^ and $ match at lines.'
+complete -c hearth -n '__hearth_at any fs patch' -l ignore-whitespace -l no-ignore-whitespace -d 'Let any run of blanks match any other.'
+complete -c hearth -n '__hearth_at any fs patch' -l line-ends -x -a 'file given' -d 'By file, new lines end as the file\'s do and old matches any; by given, all is taken exactly.'
+complete -c hearth -n '__hearth_at any fs patch' -l replacements -x -d 'Replacements in order, each in what the ones before left.'
+complete -c hearth -n '__hearth_at any fs patch' -l insert -x -d 'Add lines behind a line (0: at the start); numbers are those of the file before any change.'
+complete -c hearth -n '__hearth_at any fs patch' -l replace -x -d 'Replace lines, such as 3:5:text.'
+complete -c hearth -n '__hearth_at any fs patch' -l delete -x -d 'Delete lines, such as 3:5.'
+complete -c hearth -n '__hearth_at any fs patch' -l diff -x -d 'A unified diff, which may make, change, rename and remove several files.'
+complete -c hearth -n '__hearth_at any fs patch' -l fuzz -x -d 'Lines of context at each end of a hunk that may differ.'
+complete -c hearth -n '__hearth_at any fs patch' -l encoding -x -d 'What the file is stored as; by default its bytes tell.'
+complete -c hearth -n '__hearth_at any fs patch' -l expected-sha256 -x -d 'Refuse a file with another content than this.'
+complete -c hearth -n '__hearth_at any fs patch' -l permanent -l no-permanent -d 'Change even a file that is too large to be kept for undo.'
+complete -c hearth -n '__hearth_at any fs patch' -l group -x -d 'The change set that this belongs to, for undo.'
+complete -c hearth -n '__hearth_at any fs patch' -l dry-run -l no-dry-run -d 'Change nothing; the diff tells what would happen.'
+complete -c hearth -n '__hearth_at 0 fs patch' -r -F
 complete -c hearth -n '__hearth_at any fs mkdir' -s p -l parents -l no-parents -d 'Make missing directories on the way; one that exists is fine.'
 complete -c hearth -n '__hearth_at any fs mkdir' -l group -x -d 'The change set that this belongs to, for undo.'
 complete -c hearth -n '__hearth_at any fs mkdir' -l dry-run -l no-dry-run -d 'Only say what would happen.'
@@ -226,9 +245,9 @@ complete -c hearth -n '__hearth_at any gc' -l dry-run -l no-dry-run -d 'Only tel
 complete -c hearth -n '__hearth_at any call' -l batch -l no-batch -d 'Read one request a line from standard input, write one answer a line.'
 complete -c hearth -n '__hearth_at any call' -l jobs -x -d 'How many calls of a batch run at once.'
 complete -c hearth -n '__hearth_at any call' -l ordered -l no-ordered -d 'Answer a batch in the order of its requests.'
-complete -c hearth -n '__hearth_at 0 call' -x -a 'fs.list fs.find fs.read fs.search fs.stat fs.write fs.mkdir fs.move fs.copy fs.delete fs.chmod fs.undo fs.redo fs.history self.doctor self.config_show self.config_get self.config_set self.config_unset self.config_roots self.config_path self.config_check self.config_trust self.config_import self.db_path self.db_tables self.db_schema self.db_query self.db_backup self.db_vacuum self.db_check self.gc'
+complete -c hearth -n '__hearth_at 0 call' -x -a 'fs.list fs.find fs.read fs.search fs.stat fs.write fs.patch fs.mkdir fs.move fs.copy fs.delete fs.chmod fs.undo fs.redo fs.history self.doctor self.config_show self.config_get self.config_set self.config_unset self.config_roots self.config_path self.config_check self.config_trust self.config_import self.db_path self.db_tables self.db_schema self.db_query self.db_backup self.db_vacuum self.db_check self.gc'
 complete -c hearth -n '__hearth_at 0 operations' -x -a 'fs self'
-complete -c hearth -n '__hearth_at 0 schema' -x -a 'fs.list fs.find fs.read fs.search fs.stat fs.write fs.mkdir fs.move fs.copy fs.delete fs.chmod fs.undo fs.redo fs.history self.doctor self.config_show self.config_get self.config_set self.config_unset self.config_roots self.config_path self.config_check self.config_trust self.config_import self.db_path self.db_tables self.db_schema self.db_query self.db_backup self.db_vacuum self.db_check self.gc'
+complete -c hearth -n '__hearth_at 0 schema' -x -a 'fs.list fs.find fs.read fs.search fs.stat fs.write fs.patch fs.mkdir fs.move fs.copy fs.delete fs.chmod fs.undo fs.redo fs.history self.doctor self.config_show self.config_get self.config_set self.config_unset self.config_roots self.config_path self.config_check self.config_trust self.config_import self.db_path self.db_tables self.db_schema self.db_query self.db_backup self.db_vacuum self.db_check self.gc'
 complete -c hearth -n '__hearth_at 0 completion' -a show -d 'Print the completion script of a shell.'
 complete -c hearth -n '__hearth_at 0 completion' -a install -d 'Write the completion script where the shell looks for it.'
 complete -c hearth -n '__hearth_at 0 completion show' -x -a 'bash zsh fish powershell'

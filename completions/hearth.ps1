@@ -6,7 +6,7 @@ Register-ArgumentCompleter -Native -CommandName @('hearth', 'hearth.exe') -Scrip
     # What may follow the words: commands, and what the arguments take.
     $commands = @{
         '' = @('fs', 'doctor', 'config', 'db', 'gc', 'call', 'operations', 'schema', 'completion')
-        'fs' = @('list', 'find', 'read', 'search', 'stat', 'write', 'mkdir', 'move', 'copy', 'delete', 'chmod', 'undo', 'redo', 'history')
+        'fs' = @('list', 'find', 'read', 'search', 'stat', 'write', 'patch', 'mkdir', 'move', 'copy', 'delete', 'chmod', 'undo', 'redo', 'history')
         'config' = @('show', 'get', 'set', 'unset', 'roots', 'path', 'check', 'trust', 'import')
         'db' = @('path', 'tables', 'schema', 'query', 'backup', 'vacuum', 'check')
         'completion' = @('show', 'install')
@@ -18,6 +18,7 @@ Register-ArgumentCompleter -Native -CommandName @('hearth', 'hearth.exe') -Scrip
         'fs search' = @('any', 'path')
         'fs stat' = @('path')
         'fs write' = @('path')
+        'fs patch' = @('path')
         'fs mkdir' = @('path')
         'fs move' = @('path', 'path')
         'fs copy' = @('path', 'path')
@@ -34,9 +35,9 @@ Register-ArgumentCompleter -Native -CommandName @('hearth', 'hearth.exe') -Scrip
         'db schema' = @('any')
         'db query' = @('any')
         'db backup' = @('path')
-        'call' = @('words:fs.list,fs.find,fs.read,fs.search,fs.stat,fs.write,fs.mkdir,fs.move,fs.copy,fs.delete,fs.chmod,fs.undo,fs.redo,fs.history,self.doctor,self.config_show,self.config_get,self.config_set,self.config_unset,self.config_roots,self.config_path,self.config_check,self.config_trust,self.config_import,self.db_path,self.db_tables,self.db_schema,self.db_query,self.db_backup,self.db_vacuum,self.db_check,self.gc', 'any')
+        'call' = @('words:fs.list,fs.find,fs.read,fs.search,fs.stat,fs.write,fs.patch,fs.mkdir,fs.move,fs.copy,fs.delete,fs.chmod,fs.undo,fs.redo,fs.history,self.doctor,self.config_show,self.config_get,self.config_set,self.config_unset,self.config_roots,self.config_path,self.config_check,self.config_trust,self.config_import,self.db_path,self.db_tables,self.db_schema,self.db_query,self.db_backup,self.db_vacuum,self.db_check,self.gc', 'any')
         'operations' = @('words:fs,self')
-        'schema' = @('words:fs.list,fs.find,fs.read,fs.search,fs.stat,fs.write,fs.mkdir,fs.move,fs.copy,fs.delete,fs.chmod,fs.undo,fs.redo,fs.history,self.doctor,self.config_show,self.config_get,self.config_set,self.config_unset,self.config_roots,self.config_path,self.config_check,self.config_trust,self.config_import,self.db_path,self.db_tables,self.db_schema,self.db_query,self.db_backup,self.db_vacuum,self.db_check,self.gc')
+        'schema' = @('words:fs.list,fs.find,fs.read,fs.search,fs.stat,fs.write,fs.patch,fs.mkdir,fs.move,fs.copy,fs.delete,fs.chmod,fs.undo,fs.redo,fs.history,self.doctor,self.config_show,self.config_get,self.config_set,self.config_unset,self.config_roots,self.config_path,self.config_check,self.config_trust,self.config_import,self.db_path,self.db_tables,self.db_schema,self.db_query,self.db_backup,self.db_vacuum,self.db_check,self.gc')
         'completion show' = @('words:bash,zsh,fish,powershell')
     }
     # Options by the words before them; the value is what the option takes, '' for a switch.
@@ -162,6 +163,29 @@ Register-ArgumentCompleter -Native -CommandName @('hearth', 'hearth.exe') -Scrip
             '--expected-sha256' = 'any'
             '--parents' = ''
             '--no-parents' = ''
+            '--permanent' = ''
+            '--no-permanent' = ''
+            '--group' = 'any'
+            '--dry-run' = ''
+            '--no-dry-run' = ''
+        }
+        'fs patch' = [ordered]@{
+            '--old' = 'any'
+            '--new' = 'any'
+            '--count' = 'any'
+            '--regex' = ''
+            '--no-regex' = ''
+            '--ignore-whitespace' = ''
+            '--no-ignore-whitespace' = ''
+            '--line-ends' = 'words:file,given'
+            '--replacements' = 'any'
+            '--insert' = 'any'
+            '--replace' = 'any'
+            '--delete' = 'any'
+            '--diff' = 'any'
+            '--fuzz' = 'any'
+            '--encoding' = 'any'
+            '--expected-sha256' = 'any'
             '--permanent' = ''
             '--no-permanent' = ''
             '--group' = 'any'

@@ -79,10 +79,12 @@ class Cli:
 
     `argument`: a positional word; a list takes the rest of the words. `more`: the list field that takes over when
     several words are given. `names`: spellings beside --field-name, such as "-n". `completes`: "path", or a kind of
-    id such as "receipt". `hidden`: no option at all.
+    id such as "receipt". `hidden`: no option at all. `pairs`: the option may be repeated, and the words of all options
+    that name the same list field make its items. `reads_file`: `@file` and `-` stand for what a file or standard
+    input holds.
     """
 
-    __slots__ = ("argument", "completes", "hidden", "metavar", "more", "names")
+    __slots__ = ("argument", "completes", "hidden", "metavar", "more", "names", "pairs", "reads_file")
 
     def __init__(
         self,
@@ -93,6 +95,8 @@ class Cli:
         metavar: str | None = None,
         completes: str | None = None,
         hidden: bool = False,
+        pairs: str | None = None,
+        reads_file: bool = False,
     ) -> None:
         self.argument = argument
         self.more = more
@@ -100,6 +104,8 @@ class Cli:
         self.metavar = metavar
         self.completes = completes
         self.hidden = hidden
+        self.pairs = pairs
+        self.reads_file = reads_file
 
 
 def _constrained(schema: Any, **limits: Any) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import click
@@ -103,7 +104,7 @@ def _option(field: Field, shape: Cli) -> click.Option:
         )
     return click.Option(
         [*names, field.name],
-        multiple=field.many or field.mapping,
+        multiple=field.many or field.mapping or shape.pairs is not None,
         metavar=_metavar(field),
         help=_option_help(field),
         type=click.STRING,
@@ -137,6 +138,7 @@ def given_by(model: type, words_given: dict[str, Any]) -> Any:
     """The input model that the words mean. Raises `InvalidInput` with every problem."""
     problems: list[Problem] = []
     values: dict[str, Any] = {}
+    pairs = _pairs(model, words_given, problems)
     for field in fields_of(model):
         try:
             value = _value(field, words_given)
@@ -147,9 +149,40 @@ def given_by(model: type, words_given: dict[str, Any]) -> Any:
         else:
             if value is not None:
                 values |= value
+    for name, items in pairs.items():
+        values[name] = (*values.get(name, ()), *items)
     if problems:
         raise InvalidInput(*problems)
     return bounds.build(model, values)
+
+
+def _pairs(model: type, given: dict[str, Any], problems: list[Problem]) -> dict[str, list[Any]]:
+    """The items of list fields that options given several times make together; takes those options out of `given`."""
+    fields = {field.name: field for field in fields_of(model)}
+    options: dict[str, dict[str, tuple[str, ...]]] = {}
+    for field in fields.values():
+        if (name := _shape(field).pairs) and given.get(field.name):
+            options.setdefault(name, {})[field.name] = given[field.name]
+    made: dict[str, list[Any]] = {}
+    for name, words_of in options.items():
+        counts = {option: len(each) for option, each in words_of.items()}
+        if max(counts.values()) == 1:
+            given.update({option: each[0] for option, each in words_of.items()})
+            continue
+        given.update(dict.fromkeys(words_of))
+        if len(set(counts.values())) > 1:
+            told = ", ".join(f"{words.name_of(option)} {count} times" for option, count in counts.items())
+            problems.append(Problem(name, "wrong_count", f"options that go in pairs were given {told}"))
+            continue
+        rows = [dict(zip(words_of, row, strict=True)) for row in zip(*words_of.values(), strict=True)]
+        made[name] = [_built(fields[name], index, row, problems) for index, row in enumerate(rows)]
+    return made
+
+
+def _built(field: Field, index: int, row: dict[str, str], problems: list[Problem]) -> Any:
+    found = [replace(p, field=f"{field.name}.{index}.{p.field}") for p in bounds.problems_of(field.base, row)]
+    problems.extend(found)
+    return None if found else bounds.build(field.base, row)
 
 
 def _value(field: Field, given: dict[str, Any]) -> dict[str, Any] | None:
@@ -172,13 +205,21 @@ def _value(field: Field, given: dict[str, Any]) -> dict[str, Any] | None:
 
 
 def _text(field: Field, word: str) -> str:
-    """The word, or for nested values what `@file` or `-` stands for."""
-    if not field.is_model or (word != "-" and not word.startswith("@")):
+    """The word, or for nested values and contents what `@file` or `-` stands for."""
+    # "@@" begins a hunk of a diff.
+    if not (field.is_model or _shape(field).reads_file) or (word != "-" and (word[:1] != "@" or word[:2] == "@@")):
         return word
     if word == "-":
-        return sys.stdin.buffer.read().decode("utf-8-sig")
+        return _decoded(sys.stdin.buffer.read())
     try:
         with open(word[1:], "rb") as file:
-            return file.read().decode("utf-8-sig")
+            return _decoded(file.read())
     except OSError as error:
         raise words.WrongWord(f"cannot read {word[1:]}: {error.strerror}") from error
+
+
+def _decoded(data: bytes) -> str:
+    """Text as shells write it; PowerShell 5.1 redirects into UTF-16."""
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return data.decode("utf-16", "replace")
+    return data.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "surrogateescape")

@@ -67,9 +67,12 @@ def value_of(field: Field, text: str) -> Any:
 
 
 def _nested(field: Field, text: str) -> Any:
-    from hearth import check
-
+    """A value of a nested model: JSON, or the short form that the model's `from_word` reads."""
     try:
+        if (from_word := getattr(field.base, "from_word", None)) and not text.lstrip().startswith("{"):
+            return from_word(text)
+        from hearth import check
+
         return check.validate(field.base, check.parse(text))
     except InvalidInput as error:
         inside = [Problem(f"{field.name}.{p.field}".rstrip("."), p.code, p.message) for p in error.problems]

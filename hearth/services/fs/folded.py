@@ -105,3 +105,8 @@ def common_length(one: str, other: str) -> int:
         else:
             high = middle - 1
     return low
+
+
+def field_of(where: str, name: str) -> str:
+    """The dotted name of a field in an input that itself stands at `where`."""
+    return f"{where}.{name}" if where else name

@@ -11,7 +11,8 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from hearth.errors import Conflict
-from hearth.services.fs.folded import BLANKS, common_length, fold_line_ends
+from hearth.secrets import redact
+from hearth.services.fs.folded import BLANKS, common_length, field_of, fold_line_ends
 from hearth.services.fs.text import LineEnds, describe
 
 MAX_ANCHORS = 24
@@ -47,48 +48,59 @@ class Likeness(NamedTuple):
 
 def no_match(text: str, ends: LineEnds, wanted: Any, where: str) -> Conflict:
     """The conflict of a replacement (`replacement.Wanted`) that matches nowhere."""
+    field = field_of(where, "old")
     if wanted.regex:
-        return Conflict(f"{where}: the pattern matches nowhere", field=where, found=0, expected=wanted.expected)
+        return Conflict(f"{field}: the pattern matches nowhere", field=field, found=0, expected=wanted.expected)
     if wanted.exact:
-        return explain(text, wanted.old, where)
+        return explain(text, wanted.old, field)
     old = wanted.old.replace("\r\n", "\n")
-    return explain(fold_line_ends(text, ends).text, old, where, tolerant_hint=not wanted.loose)
+    return explain(fold_line_ends(text, ends).text, old, field, tolerant_hint=not wanted.loose)
 
 
-def explain(text: str, old: str, where: str, *, what: str = "old", tolerant_hint: bool = False) -> Conflict:
-    """The conflict that tells the text nearest to `old`. Line ends of both are LF, unless they matter."""
+def explain(text: str, old: str, field: str, *, tolerant_hint: bool = False) -> Conflict:
+    """The conflict that tells the text nearest to `old`, which stands in `field` of the input. Line ends of both are
+    LF, unless they matter."""
     best = nearest(text, old)
     if best is None:
-        return Conflict(
-            f"{where}: {what} was not found, nor anything like it",
-            hint="read the file again: it may have changed",
-            field=where,
-            found=0,
-        )
-    line = text.count("\n", 0, best.start) + 1
+        message = f"{field} was not found, nor anything like it"
+        return Conflict(message, hint="read the file again: it may have changed", field=field, found=0)
     told = [_told(text, old, each) for each in best.differences[:MAX_DIFFERENCES]]
-    first = told[0] if told else {"line": line, "found": "", "wanted": ""}
-    blanks_only = all(_is_blank(each.found) and _is_blank(each.wanted) for each in best.differences)
-    hint = "take the file's own text, which is in details.nearest"
-    if blanks_only and tolerant_hint:
-        hint = "only blanks differ: take the file's own text, or pass ignore_whitespace: true"
+    only_blanks = all(_is_blank(each.found) and _is_blank(each.wanted) for each in best.differences)
     return Conflict(
-        f"{where}: {what} was not found; the nearest text is at line {line:,}, and first differs at line"
-        f" {first['line']:,}: the file has {first['found']}, {what} has {first['wanted']}",
-        hint=hint,
-        field=where,
+        f"{field} was not found; {_summary(text, best, told)}",
+        hint=_hint(only_blanks and tolerant_hint),
+        field=field,
         found=0,
         nearest={
-            "line": line,
-            "end_line": line + text.count("\n", best.start, max(best.end - 1, best.start)),
-            "text": text[best.start : min(best.end, best.start + MAX_SHOWN)],
+            "line": _line(text, best.start),
+            "end_line": _line(text, max(best.end - 1, best.start)),
+            "text": redact(text[best.start : min(best.end, best.start + MAX_SHOWN)]),
             "same_characters": best.same,
             "of_characters": len(old),
             "differences": told,
             "more_differences": max(len(best.differences) - MAX_DIFFERENCES, 0),
-            "only_blanks_differ": blanks_only,
+            "only_blanks_differ": only_blanks,
         },
     )
+
+
+def _summary(text: str, best: Likeness, told: list[dict[str, Any]]) -> str:
+    where = f"the nearest text is at line {_line(text, best.start):,}"
+    if not told:
+        return where
+    first = told[0]
+    place = f"line {first['line']:,}, column {first['column']:,}"
+    return f"{where}, and at {place} the file has {first['found']} where {first['wanted']} was given"
+
+
+def _hint(may_ignore_blanks: bool) -> str:
+    if may_ignore_blanks:
+        return "only blanks differ: take the file's own text (details.nearest.text), or pass ignore_whitespace"
+    return "take the file's own text, which is in details.nearest.text"
+
+
+def _line(text: str, at: int) -> int:
+    return text.count("\n", 0, at) + 1
 
 
 def _is_blank(words: str) -> bool:
@@ -98,9 +110,9 @@ def _is_blank(words: str) -> bool:
 def _told(text: str, old: str, difference: Difference) -> dict[str, Any]:
     line_start = text.rfind("\n", 0, difference.at) + 1
     return {
-        "line": text.count("\n", 0, difference.at) + 1,
+        "line": _line(text, difference.at),
         "column": difference.at - line_start + 1,
-        "old_line": old.count("\n", 0, difference.wanted_at) + 1,
+        "given_line": _line(old, difference.wanted_at),
         "found": _spelled(difference.found),
         "wanted": _spelled(difference.wanted),
     }
@@ -113,7 +125,7 @@ def _spelled(words: str) -> str:
     runs = [(found[0], len(found[0])) for found in re.finditer(r"(?s)(.)\1*", words)]
     if len(runs) <= 3 and (len(words) <= 3 or _is_blank(words)):
         return ", ".join(f"{count} times {describe(run[0])}" if count > 1 else describe(run) for run, count in runs)
-    return repr(words[:80])
+    return repr(redact(words[:80]))
 
 
 def nearest(text: str, old: str) -> Likeness | None:

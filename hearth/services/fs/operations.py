@@ -54,6 +54,18 @@ FAMILY = Family(
             ),
         ),
         Operation(
+            "patch",
+            "patch:patch",
+            Effect.WRITE,
+            "Change parts of text files: words, lines, or what a unified diff says.",
+            examples=(
+                'hearth fs patch notes.md --old "colour" --new "color"',
+                "hearth fs patch app.toml --old '^port = .*$' --new 'port = 8080' --regex",
+                "hearth fs patch notes.md --insert '0:# Notes' --delete 3:5",
+                "hearth fs patch --diff @change.diff --dry-run",
+            ),
+        ),
+        Operation(
             "mkdir",
             "mkdir:mkdir",
             Effect.WRITE,

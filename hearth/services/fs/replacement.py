@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from hearth.errors import Conflict, InvalidPattern, RegexEngineMissing, invalid
-from hearth.services.fs.folded import Edit, Folded, common_length, end_near, fold_blanks, fold_line_ends
+from hearth.services.fs.folded import Edit, Folded, common_length, end_near, field_of, fold_blanks, fold_line_ends
 from hearth.services.fs.text import LineEnds
 
 MAX_TOLD = 10  # matches that a conflict lists
@@ -39,7 +39,7 @@ class Span(NamedTuple):
 
 
 def edits_of(text: str, ends: LineEnds, wanted: Wanted, where: str) -> list[Edit]:
-    """The edits that a replacement means. `where` names it in messages, as `replacements.0`.
+    """The edits that a replacement means. `where` names its field in messages, as `replacements.0`; it may be empty.
 
     Raises `Conflict` unless it matches as often as it should, `InvalidPattern`, `InvalidInput`,
     `RegexEngineMissing`.
@@ -69,7 +69,7 @@ def _spans(text: str, wanted: Wanted, ends: LineEnds, where: str) -> Iterator[Sp
         return
     old = fold_blanks(wanted.old, ends).text if wanted.loose else wanted.old
     if not old:
-        raise invalid(f"{where}.old", "too_short", "must hold more than blanks")
+        raise invalid(field_of(where, "old"), "too_short", "must hold more than blanks")
     at = text.find(old)
     while at >= 0:
         yield Span(at, at + len(old), wanted.new)
@@ -100,7 +100,7 @@ def _compiled(pattern: str, where: str) -> Any:
         return re2.compile(f"(?m){pattern}", options)
     except (re2.error, UnicodeError) as error:
         reason = error.args[0].decode("utf-8", "replace") if isinstance(error.args[0], bytes) else str(error)
-        raise InvalidPattern(f"{where}.old: {reason}", field=f"{where}.old") from None
+        raise InvalidPattern(f"{field_of(where, 'old')}: {reason}", field=field_of(where, "old")) from None
 
 
 def _template(new: str, pattern: Any, where: str) -> Iterator[str | tuple[int | str]]:
@@ -117,7 +117,7 @@ def _template(new: str, pattern: Any, where: str) -> Iterator[str | tuple[int | 
         group: int | str = int(number or name) if (number or name or "").isdecimal() else name
         if group not in known:
             message = f"{found[0]!r} is no group of the pattern; \\\\ is a backslash"
-            raise invalid(f"{where}.new", "wrong_form", message)
+            raise invalid(field_of(where, "new"), "wrong_form", message)
         yield (group,)
     yield new[last:]
 
@@ -136,9 +136,9 @@ def _check_count(text: str, ends: LineEnds, folded: Folded, wanted: Wanted, span
     shown = ", ".join(map(str, lines)) + (", ..." if len(spans) > len(lines) else "")
     found = len(spans) + overlapping
     raise Conflict(
-        f"{where}: old matches {found:,} times where {wanted.expected:,} were expected (lines {shown})",
+        f"{field_of(where, 'old')} matches {found:,} times where {wanted.expected:,} were expected (lines {shown})",
         hint="add text around it until it is unique, or say how many with count (0: all)",
-        field=where,
+        field=field_of(where, "old"),
         found=found,
         expected=wanted.expected,
         lines=lines,

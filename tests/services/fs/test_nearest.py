@@ -12,7 +12,7 @@ TABLE = "| Name | Value |\n|---|---|\n| alpha\xa0one | 1 |  \n| beta | 2 |\n"
 
 
 def differences(text: str, old: str) -> list[tuple[int, int, str, str]]:
-    told = nearest.explain(text, old, "replacements.0").details["nearest"]["differences"]
+    told = nearest.explain(text, old, "old").details["nearest"]["differences"]
     return [(each["line"], each["column"], each["found"], each["wanted"]) for each in told]
 
 
@@ -51,7 +51,7 @@ def test_upper_and_lower_case_are_still_near() -> None:
 
 
 def test_the_nearest_text_can_be_taken_as_it_is() -> None:
-    told = nearest.explain(TABLE, "| alpha one | 1 |\n| beta | 2 |", "replacements.0").details["nearest"]
+    told = nearest.explain(TABLE, "| alpha one | 1 |\n| beta | 2 |", "old").details["nearest"]
     assert told["text"] == "| alpha\xa0one | 1 |  \n| beta | 2 |"
     assert told["only_blanks_differ"] is True
     assert (told["line"], told["end_line"]) == (3, 4)
@@ -60,7 +60,7 @@ def test_the_nearest_text_can_be_taken_as_it_is() -> None:
 def test_blanks_that_differ_everywhere_do_not_hide_the_nearest_text() -> None:
     text = "".join(f"| cell {n} | value {n % 13} | yes | no |\n" for n in range(3000))
     old = text[50_000:60_000].replace(" ", "\xa0")
-    told = nearest.explain(text, old, "replacements.0").details["nearest"]
+    told = nearest.explain(text, old, "old").details["nearest"]
     assert told["line"] == text.count("\n", 0, 50_000) + 1
     assert told["only_blanks_differ"] is True
     assert told["more_differences"] > 1000
@@ -68,12 +68,12 @@ def test_blanks_that_differ_everywhere_do_not_hide_the_nearest_text() -> None:
 
 def test_the_best_of_many_similar_places_is_chosen() -> None:
     text = "".join(f"item {n} has the colour {n % 7} and weight {n * 3}\n" for n in range(2000))
-    told = nearest.explain(text, "item 1234 has the color 2 and weight 3702\n", "replacements.0").details["nearest"]
+    told = nearest.explain(text, "item 1234 has the color 2 and weight 3702\n", "old").details["nearest"]
     assert told["line"] == 1235
 
 
 def test_nothing_alike_says_so() -> None:
-    conflict = nearest.explain("completely\ndifferent\n", "0123456789 ~~~~", "replacements.0")
+    conflict = nearest.explain("completely\ndifferent\n", "0123456789 ~~~~", "old")
     assert "nearest" not in conflict.details
     assert "nor anything like it" in conflict.message
 
@@ -96,6 +96,6 @@ def test_any_mebibyte_is_explained_in_bounded_time(kind: str) -> None:
     started = time.process_time()
     for size in (10, 1_000, 15_000):
         old = text[500_000 : 500_000 + size].replace(" ", "\xa0").replace("e", "x", 3)
-        nearest.explain(text, old, "replacements.0")
+        nearest.explain(text, old, "old")
     # The promise is 100 ms each on an idle machine; this bound catches what grows with the square.
     assert time.process_time() - started < 1
