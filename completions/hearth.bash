@@ -9,7 +9,7 @@ _hearth_spec() {
         options='--version'
         ;;
     'fs')
-        commands='list find read search stat write patch mkdir move copy delete chmod undo redo history'
+        commands='list find read search stat watch hash write patch mkdir move copy delete chmod undo redo history'
         ;;
     'fs list')
         options='--hidden --no-hidden --ignored --no-ignored --totals --no-totals'
@@ -34,6 +34,16 @@ _hearth_spec() {
     'fs stat')
         options='--follow --no-follow --sha256 --no-sha256'
         arguments='path'
+        ;;
+    'fs watch')
+        options='--hidden --no-hidden --ignored --no-ignored'
+        valued='-g --glob --globs -n --count --timeout-ms --timeout'
+        arguments='path'
+        ;;
+    'fs hash')
+        options='-r --recursive --no-recursive --hidden --no-hidden --ignored --no-ignored'
+        valued='-g --glob --globs -n --limit --timeout-ms --timeout'
+        arguments='path+'
         ;;
     'fs write')
         options='--bom --no-bom --append --no-append --create-only --no-create-only --parents --no-parents --permanent --no-permanent --dry-run --no-dry-run'
@@ -147,13 +157,13 @@ _hearth_spec() {
     'call')
         options='--batch --no-batch --ordered --no-ordered'
         valued='--jobs'
-        arguments='words:fs.list,fs.find,fs.read,fs.search,fs.stat,fs.write,fs.patch,fs.mkdir,fs.move,fs.copy,fs.delete,fs.chmod,fs.undo,fs.redo,fs.history,self.doctor,self.config_show,self.config_get,self.config_set,self.config_unset,self.config_roots,self.config_path,self.config_check,self.config_trust,self.config_import,self.db_path,self.db_tables,self.db_schema,self.db_query,self.db_backup,self.db_vacuum,self.db_check,self.gc any'
+        arguments='words:fs.list,fs.find,fs.read,fs.search,fs.stat,fs.watch,fs.hash,fs.write,fs.patch,fs.mkdir,fs.move,fs.copy,fs.delete,fs.chmod,fs.undo,fs.redo,fs.history,self.doctor,self.config_show,self.config_get,self.config_set,self.config_unset,self.config_roots,self.config_path,self.config_check,self.config_trust,self.config_import,self.db_path,self.db_tables,self.db_schema,self.db_query,self.db_backup,self.db_vacuum,self.db_check,self.gc any'
         ;;
     'operations')
         arguments='words:fs,self'
         ;;
     'schema')
-        arguments='words:fs.list,fs.find,fs.read,fs.search,fs.stat,fs.write,fs.patch,fs.mkdir,fs.move,fs.copy,fs.delete,fs.chmod,fs.undo,fs.redo,fs.history,self.doctor,self.config_show,self.config_get,self.config_set,self.config_unset,self.config_roots,self.config_path,self.config_check,self.config_trust,self.config_import,self.db_path,self.db_tables,self.db_schema,self.db_query,self.db_backup,self.db_vacuum,self.db_check,self.gc'
+        arguments='words:fs.list,fs.find,fs.read,fs.search,fs.stat,fs.watch,fs.hash,fs.write,fs.patch,fs.mkdir,fs.move,fs.copy,fs.delete,fs.chmod,fs.undo,fs.redo,fs.history,self.doctor,self.config_show,self.config_get,self.config_set,self.config_unset,self.config_roots,self.config_path,self.config_check,self.config_trust,self.config_import,self.db_path,self.db_tables,self.db_schema,self.db_query,self.db_backup,self.db_vacuum,self.db_check,self.gc'
         ;;
     'completion')
         commands='show install'

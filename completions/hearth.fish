@@ -6,7 +6,7 @@ function __hearth_words
     for word in (commandline -opc)[2..]
         if test $skip -eq 1
             set skip 0
-        else if contains -- $word --data-dir --config --root --run --conversation -d --depth -g --glob --globs --kind --kinds -n --limit --cursor --timeout-ms --timeout --in --path --min-bytes --min --max-bytes --max --modified-after --modified-before --max-entries --offset --lines --head --tail --encoding --where -C --context -t --type --types -m --max-count --max-output-bytes --max-output --max-file-bytes --max-file --data --from --from-file --line-ends --expected-sha256 --group --old --new --count --replacements --insert --replace --delete --diff --fuzz --since --until --caller --add --remove --param --jobs --shell
+        else if contains -- $word --data-dir --config --root --run --conversation -d --depth -g --glob --globs --kind --kinds -n --limit --cursor --timeout-ms --timeout --in --path --min-bytes --min --max-bytes --max --modified-after --modified-before --max-entries --offset --lines --head --tail --encoding --where -C --context -t --type --types -m --max-count --max-output-bytes --max-output --max-file-bytes --max-file --count --data --from --from-file --line-ends --expected-sha256 --group --old --new --replacements --insert --replace --delete --diff --fuzz --since --until --caller --add --remove --param --jobs --shell
             set skip 1
         else if not string match -q -- '-*' $word
             string replace -a _ - -- $word
@@ -61,6 +61,8 @@ complete -c hearth -n '__hearth_at 0 fs' -a find -d 'Find names in a tree.'
 complete -c hearth -n '__hearth_at 0 fs' -a read -d 'Read files, or parts of them.'
 complete -c hearth -n '__hearth_at 0 fs' -a search -d 'Search files for a text or an expression.'
 complete -c hearth -n '__hearth_at 0 fs' -a stat -d 'Say what stands under a path.'
+complete -c hearth -n '__hearth_at 0 fs' -a watch -d 'Watch a tree and tell what changes.'
+complete -c hearth -n '__hearth_at 0 fs' -a hash -d 'Hash many files with SHA-256.'
 complete -c hearth -n '__hearth_at 0 fs' -a write -d 'Write a file, whole or at its end.'
 complete -c hearth -n '__hearth_at 0 fs' -a patch -d 'Change parts of text files: words, lines, or what a unified diff says.'
 complete -c hearth -n '__hearth_at 0 fs' -a mkdir -d 'Make a directory.'
@@ -131,6 +133,21 @@ complete -c hearth -n '__hearth_at 1 fs search' -r -F
 complete -c hearth -n '__hearth_at any fs stat' -l follow -l no-follow -d 'Follow a link at the end of the path.'
 complete -c hearth -n '__hearth_at any fs stat' -l sha256 -l no-sha256 -d 'Hash the whole content too.'
 complete -c hearth -n '__hearth_at 0 fs stat' -r -F
+complete -c hearth -n '__hearth_at any fs watch' -s g -l glob -l globs -x -d 'Which paths: `*` stays in a level, `**` crosses, `!` takes out; without a slash at any depth.'
+complete -c hearth -n '__hearth_at any fs watch' -l hidden -l no-hidden -d 'Watch names that start with a dot, too.'
+complete -c hearth -n '__hearth_at any fs watch' -l ignored -l no-ignored -d 'Watch what .gitignore files leave out, too.'
+complete -c hearth -n '__hearth_at any fs watch' -s n -l count -x -d 'End after so many changes; 1,000 in one answer.'
+complete -c hearth -n '__hearth_at any fs watch' -l timeout-ms -x -d 'End after this time; 30 s in one answer, never at the shell.'
+complete -c hearth -n '__hearth_at any fs watch' -l timeout -x -d 'End after this time; 30 s in one answer, never at the shell.'
+complete -c hearth -n '__hearth_at 0 fs watch' -r -F
+complete -c hearth -n '__hearth_at any fs hash' -s r -l recursive -l no-recursive -d 'Hash every file below a directory.'
+complete -c hearth -n '__hearth_at any fs hash' -s g -l glob -l globs -x -d 'Which files of a directory: `*` stays in a level, `**` crosses, `!` takes out.'
+complete -c hearth -n '__hearth_at any fs hash' -l hidden -l no-hidden -d 'Hash names that start with a dot, too.'
+complete -c hearth -n '__hearth_at any fs hash' -l ignored -l no-ignored -d 'Hash what .gitignore files leave out, too.'
+complete -c hearth -n '__hearth_at any fs hash' -s n -l limit -x -d 'Most files in one answer.'
+complete -c hearth -n '__hearth_at any fs hash' -l timeout-ms -x -d 'Stop after this time with what is done.'
+complete -c hearth -n '__hearth_at any fs hash' -l timeout -x -d 'Stop after this time with what is done.'
+complete -c hearth -n '__hearth_at 0+ fs hash' -r -F
 complete -c hearth -n '__hearth_at any fs write' -l data -x -d 'The content; without it and --from, standard input.'
 complete -c hearth -n '__hearth_at any fs write' -l from -l from-file -r -F -d 'A file that holds the content.'
 complete -c hearth -n '__hearth_at any fs write' -l encoding -x -d 'What the text is stored as (utf-8, utf-16-le, ...), or base64 for bytes.'
@@ -245,9 +262,9 @@ complete -c hearth -n '__hearth_at any gc' -l dry-run -l no-dry-run -d 'Only tel
 complete -c hearth -n '__hearth_at any call' -l batch -l no-batch -d 'Read one request a line from standard input, write one answer a line.'
 complete -c hearth -n '__hearth_at any call' -l jobs -x -d 'How many calls of a batch run at once.'
 complete -c hearth -n '__hearth_at any call' -l ordered -l no-ordered -d 'Answer a batch in the order of its requests.'
-complete -c hearth -n '__hearth_at 0 call' -x -a 'fs.list fs.find fs.read fs.search fs.stat fs.write fs.patch fs.mkdir fs.move fs.copy fs.delete fs.chmod fs.undo fs.redo fs.history self.doctor self.config_show self.config_get self.config_set self.config_unset self.config_roots self.config_path self.config_check self.config_trust self.config_import self.db_path self.db_tables self.db_schema self.db_query self.db_backup self.db_vacuum self.db_check self.gc'
+complete -c hearth -n '__hearth_at 0 call' -x -a 'fs.list fs.find fs.read fs.search fs.stat fs.watch fs.hash fs.write fs.patch fs.mkdir fs.move fs.copy fs.delete fs.chmod fs.undo fs.redo fs.history self.doctor self.config_show self.config_get self.config_set self.config_unset self.config_roots self.config_path self.config_check self.config_trust self.config_import self.db_path self.db_tables self.db_schema self.db_query self.db_backup self.db_vacuum self.db_check self.gc'
 complete -c hearth -n '__hearth_at 0 operations' -x -a 'fs self'
-complete -c hearth -n '__hearth_at 0 schema' -x -a 'fs.list fs.find fs.read fs.search fs.stat fs.write fs.patch fs.mkdir fs.move fs.copy fs.delete fs.chmod fs.undo fs.redo fs.history self.doctor self.config_show self.config_get self.config_set self.config_unset self.config_roots self.config_path self.config_check self.config_trust self.config_import self.db_path self.db_tables self.db_schema self.db_query self.db_backup self.db_vacuum self.db_check self.gc'
+complete -c hearth -n '__hearth_at 0 schema' -x -a 'fs.list fs.find fs.read fs.search fs.stat fs.watch fs.hash fs.write fs.patch fs.mkdir fs.move fs.copy fs.delete fs.chmod fs.undo fs.redo fs.history self.doctor self.config_show self.config_get self.config_set self.config_unset self.config_roots self.config_path self.config_check self.config_trust self.config_import self.db_path self.db_tables self.db_schema self.db_query self.db_backup self.db_vacuum self.db_check self.gc'
 complete -c hearth -n '__hearth_at 0 completion' -a show -d 'Print the completion script of a shell.'
 complete -c hearth -n '__hearth_at 0 completion' -a install -d 'Write the completion script where the shell looks for it.'
 complete -c hearth -n '__hearth_at 0 completion show' -x -a 'bash zsh fish powershell'

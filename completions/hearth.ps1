@@ -6,7 +6,7 @@ Register-ArgumentCompleter -Native -CommandName @('hearth', 'hearth.exe') -Scrip
     # What may follow the words: commands, and what the arguments take.
     $commands = @{
         '' = @('fs', 'doctor', 'config', 'db', 'gc', 'call', 'operations', 'schema', 'completion')
-        'fs' = @('list', 'find', 'read', 'search', 'stat', 'write', 'patch', 'mkdir', 'move', 'copy', 'delete', 'chmod', 'undo', 'redo', 'history')
+        'fs' = @('list', 'find', 'read', 'search', 'stat', 'watch', 'hash', 'write', 'patch', 'mkdir', 'move', 'copy', 'delete', 'chmod', 'undo', 'redo', 'history')
         'config' = @('show', 'get', 'set', 'unset', 'roots', 'path', 'check', 'trust', 'import')
         'db' = @('path', 'tables', 'schema', 'query', 'backup', 'vacuum', 'check')
         'completion' = @('show', 'install')
@@ -17,6 +17,8 @@ Register-ArgumentCompleter -Native -CommandName @('hearth', 'hearth.exe') -Scrip
         'fs read' = @('path+')
         'fs search' = @('any', 'path')
         'fs stat' = @('path')
+        'fs watch' = @('path')
+        'fs hash' = @('path+')
         'fs write' = @('path')
         'fs patch' = @('path')
         'fs mkdir' = @('path')
@@ -35,9 +37,9 @@ Register-ArgumentCompleter -Native -CommandName @('hearth', 'hearth.exe') -Scrip
         'db schema' = @('any')
         'db query' = @('any')
         'db backup' = @('path')
-        'call' = @('words:fs.list,fs.find,fs.read,fs.search,fs.stat,fs.write,fs.patch,fs.mkdir,fs.move,fs.copy,fs.delete,fs.chmod,fs.undo,fs.redo,fs.history,self.doctor,self.config_show,self.config_get,self.config_set,self.config_unset,self.config_roots,self.config_path,self.config_check,self.config_trust,self.config_import,self.db_path,self.db_tables,self.db_schema,self.db_query,self.db_backup,self.db_vacuum,self.db_check,self.gc', 'any')
+        'call' = @('words:fs.list,fs.find,fs.read,fs.search,fs.stat,fs.watch,fs.hash,fs.write,fs.patch,fs.mkdir,fs.move,fs.copy,fs.delete,fs.chmod,fs.undo,fs.redo,fs.history,self.doctor,self.config_show,self.config_get,self.config_set,self.config_unset,self.config_roots,self.config_path,self.config_check,self.config_trust,self.config_import,self.db_path,self.db_tables,self.db_schema,self.db_query,self.db_backup,self.db_vacuum,self.db_check,self.gc', 'any')
         'operations' = @('words:fs,self')
-        'schema' = @('words:fs.list,fs.find,fs.read,fs.search,fs.stat,fs.write,fs.patch,fs.mkdir,fs.move,fs.copy,fs.delete,fs.chmod,fs.undo,fs.redo,fs.history,self.doctor,self.config_show,self.config_get,self.config_set,self.config_unset,self.config_roots,self.config_path,self.config_check,self.config_trust,self.config_import,self.db_path,self.db_tables,self.db_schema,self.db_query,self.db_backup,self.db_vacuum,self.db_check,self.gc')
+        'schema' = @('words:fs.list,fs.find,fs.read,fs.search,fs.stat,fs.watch,fs.hash,fs.write,fs.patch,fs.mkdir,fs.move,fs.copy,fs.delete,fs.chmod,fs.undo,fs.redo,fs.history,self.doctor,self.config_show,self.config_get,self.config_set,self.config_unset,self.config_roots,self.config_path,self.config_check,self.config_trust,self.config_import,self.db_path,self.db_tables,self.db_schema,self.db_query,self.db_backup,self.db_vacuum,self.db_check,self.gc')
         'completion show' = @('words:bash,zsh,fish,powershell')
     }
     # Options by the words before them; the value is what the option takes, '' for a switch.
@@ -147,6 +149,35 @@ Register-ArgumentCompleter -Native -CommandName @('hearth', 'hearth.exe') -Scrip
             '--no-follow' = ''
             '--sha256' = ''
             '--no-sha256' = ''
+        }
+        'fs watch' = [ordered]@{
+            '-g' = 'any'
+            '--glob' = 'any'
+            '--globs' = 'any'
+            '--hidden' = ''
+            '--no-hidden' = ''
+            '--ignored' = ''
+            '--no-ignored' = ''
+            '-n' = 'any'
+            '--count' = 'any'
+            '--timeout-ms' = 'any'
+            '--timeout' = 'any'
+        }
+        'fs hash' = [ordered]@{
+            '-r' = ''
+            '--recursive' = ''
+            '--no-recursive' = ''
+            '-g' = 'any'
+            '--glob' = 'any'
+            '--globs' = 'any'
+            '--hidden' = ''
+            '--no-hidden' = ''
+            '--ignored' = ''
+            '--no-ignored' = ''
+            '-n' = 'any'
+            '--limit' = 'any'
+            '--timeout-ms' = 'any'
+            '--timeout' = 'any'
         }
         'fs write' = [ordered]@{
             '--data' = 'any'

@@ -35,6 +35,8 @@ def test_a_command_with_json_answers_as_its_call_does(name: str, work: Path, hea
     family, row = ROWS[name]
     needed = [field for field in fields_of(types_of(family.load(row.target))[0]) if field.required]
     # Without what is required both refuse; an operation that only reads and needs nothing really runs.
+    if name == "fs.watch":
+        pytest.skip("waits for something to change")
     if not needed and row.effect is not Effect.READ:
         pytest.skip("would change something, and needs no input to do so")
     (work / "a.txt").write_bytes(b"hello\n")

@@ -105,7 +105,7 @@ def above_place(containment: Containment, place: Place) -> tuple[Ignore | None, 
     directory = containment.open_root(place.root)
     try:
         for depth, name in enumerate(parts):
-            ignore = of_directory(directory, _present(directory), ignore, depth)
+            ignore = of_directory(directory, present(directory), ignore, depth)
             below = directory.open_directory(name)
             directory.close()
             directory = below
@@ -122,15 +122,16 @@ def _below_root(place: Place) -> tuple[str, ...]:
     return parts[len(root_parts) :] if parts[: len(root_parts)] == root_parts else ()
 
 
-def _present(directory: Directory) -> set[str]:
-    present = set()
+def present(directory: Directory) -> set[str]:
+    """Which of the names that hold rules stand in a directory."""
+    found = set()
     for name in (*NAMES, ".git"):
         try:
             directory.entry(name)
         except OSError:
             continue
-        present.add(name)
-    return present
+        found.add(name)
+    return found
 
 
 def _read(directory: Directory, name: str) -> Rules | None:

@@ -43,6 +43,21 @@ FAMILY = Family(
             examples=("hearth fs stat README.md", "hearth fs stat --no-follow current --json"),
         ),
         Operation(
+            "watch",
+            "watch:watch",
+            Effect.READ,
+            "Watch a tree and tell what changes.",
+            examples=("hearth fs watch src --glob '*.py'", "hearth fs watch --count 1 --timeout 60s --json"),
+            stream="watch:stream",
+        ),
+        Operation(
+            "hash",
+            "hash:hash_files",
+            Effect.READ,
+            "Hash many files with SHA-256.",
+            examples=("hearth fs hash dist/app.zip dist/app.tar.gz", "hearth fs hash -r dist --ndjson"),
+        ),
+        Operation(
             "write",
             "write:write",
             Effect.WRITE,
