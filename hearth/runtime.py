@@ -82,6 +82,7 @@ class Runtime:
     cancelled: Event = field(default_factory=Event)
     stdin: BinaryIO | None = None  # only where the caller's standard input is the operation's
     notice: Callable[[str], None] = lambda text: print(text, file=sys.stderr)  # noqa: T201
+    progress: Callable[[str], None] = lambda _: None  # how far long work is: "12,000 files"
     log: Log = field(default_factory=Log)
     config: Configuration | None = None  # how the settings came about
     opener: StoreOpener = field(default_factory=StoreOpener)

@@ -107,16 +107,24 @@ def runtime(work: Path, home: Path) -> Iterator[Runtime]:
     made.close()
 
 
+class Terminal(io.TextIOWrapper):
+    """An output that says it is a terminal."""
+
+    def isatty(self) -> bool:
+        return True
+
+
 @pytest.fixture
 def hearth(work: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Done]:  # noqa: ARG001
-    """Run a command: `hearth("fs", "stat", "x", stdin=b"")`."""
+    """Run a command: `hearth("fs", "stat", "x", stdin=b"")`; with `terminal` its outputs say they are one."""
 
-    def run(*words: str | os.PathLike[str], stdin: bytes = b"") -> Done:
+    def run(*words: str | os.PathLike[str], stdin: bytes = b"", terminal: bool = False) -> Done:
         out, err = io.BytesIO(), io.BytesIO()
+        stream = Terminal if terminal else io.TextIOWrapper
         with monkeypatch.context() as patch:
             patch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin), "utf-8"))
-            patch.setattr(sys, "stdout", io.TextIOWrapper(out, "utf-8", newline="", write_through=True))
-            patch.setattr(sys, "stderr", io.TextIOWrapper(err, "utf-8", newline="", write_through=True))
+            patch.setattr(sys, "stdout", stream(out, "utf-8", newline="", write_through=True))
+            patch.setattr(sys, "stderr", stream(err, "utf-8", newline="", write_through=True))
             status = main([os.fspath(word) for word in words])
             return Done(status, out.getvalue(), err.getvalue().decode("utf-8"))
 

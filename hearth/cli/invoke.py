@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from hearth import dispatch, roots
 from hearth.cli import render
 from hearth.cli.exit_status import exit_status
+from hearth.cli.progress import Progress
 from hearth.configuration.load import Configuration, Flags, load
 from hearth.errors import SettingError, invalid
 from hearth.logs import Log
@@ -77,11 +78,16 @@ def run_row(options: Globals, family: Family, row: Operation, given: Any) -> int
     try:
         if row.stream and not options.output.json:
             return _run_stream(runtime, options, family, row, given)
-        answer = dispatch.run(runtime, family, row, given)
+        with _progress(options, f"{family.name} {row.name}") as progress:
+            answer = dispatch.run(runtime.for_call(progress=progress.note), family, row, given)
         render.show(answer, options.output)
         return exit_status(answer)
     finally:
         runtime.close()
+
+
+def _progress(options: Globals, name: str) -> Progress:
+    return Progress(name, shown=sys.stderr.isatty() and not options.output.quiet and not options.verbose)
 
 
 def _run_stream(runtime: Runtime, options: Globals, family: Family, row: Operation, given: Any) -> int:

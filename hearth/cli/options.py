@@ -21,6 +21,14 @@ class Output:
         return sys.stdout.isatty()
 
     @property
+    def width(self) -> int:
+        """The terminal's columns."""
+        try:
+            return int(os.environ.get("COLUMNS") or os.get_terminal_size(sys.stdout.fileno()).columns)
+        except (OSError, ValueError):
+            return 80
+
+    @property
     def colored(self) -> bool:
         return self.color and self.is_terminal and not os.environ.get("NO_COLOR")
 
