@@ -17,36 +17,49 @@ from hearth.secrets import is_secret_name, redact
 
 if TYPE_CHECKING:
     from hearth.dispatch import Answer
+    from hearth.store.database import Store
     from hearth.store.events import Row
 
 MAX_TEXT = 200
 MAX_NAMES = 64
 # Another number than events.TEND_EVERY, so that reads and writes in turn do not miss it for ever.
 TEND_EVERY = 61
+OPEN_WAIT_MS = 50  # opening a database that others start to use at the same time may have to wait a moment
 LONG_LIVED = (Caller.BATCH, Caller.MCP)
 
 
 def record(runtime: Runtime, given: Any, answer: Answer, *, is_read: bool) -> None:
     """Store the event of a call. Of a read it never waits: the process's queue takes it, or, where the process
     ends with the call, a busy database drops it."""
+    from hearth.store.database import BUSY_TIMEOUT_MS
+
     row = row_of(runtime, given, answer)
-    store, keep = runtime.store, runtime.settings.retention
-    if is_read and runtime.caller in LONG_LIVED:
-        store.event_queue(keep).put(row)
-        return
-    from hearth.store import events
+    if is_read:
+        _record_read(runtime, row)
+    elif (newest := _insert(runtime, runtime.store, row, wait_ms=BUSY_TIMEOUT_MS)) % TEND_EVERY == 0:
+        _tend(runtime, newest // TEND_EVERY)
+
+
+def _record_read(runtime: Runtime, row: Row) -> None:
+    from hearth.store.database import count_dropped
 
     try:
-        with store.write(wait_ms=0) if is_read else store.write() as tx:
-            newest = events.insert(tx, [row])
-            events.tend(tx, newest, 1, keep, runtime.clock.now_ms())
+        store = runtime.opener.get(runtime, wait_ms=OPEN_WAIT_MS)
+        if runtime.caller in LONG_LIVED:
+            store.event_queue(runtime.settings.retention).put(row)
+        else:
+            _insert(runtime, store, row, wait_ms=0)
     except DatabaseBusy:
-        if not is_read:
-            raise
-        store.count_dropped(1)
-    else:
-        if not is_read and newest % TEND_EVERY == 0:
-            _tend(runtime, newest // TEND_EVERY)
+        count_dropped(runtime.data_dir, 1)
+
+
+def _insert(runtime: Runtime, store: Store, row: Row, *, wait_ms: int) -> int:
+    from hearth.store import events
+
+    with store.write(wait_ms=wait_ms) as tx:
+        newest = events.insert(tx, [row])
+        events.tend(tx, newest, 1, runtime.settings.retention, runtime.clock.now_ms())
+    return newest
 
 
 def _tend(runtime: Runtime, number: int) -> None:
@@ -64,8 +77,8 @@ def row_of(runtime: Runtime, given: Any, answer: Answer) -> Row:
         "operation": answer.operation,
         "entity": _entity(given, answer.result),
         "caller": runtime.caller.value,
-        "run": runtime.group,
-        "conversation": runtime.conversation,
+        "run": readable(runtime.group or "") or None,
+        "conversation": readable(runtime.conversation or "") or None,
         "state": answer.state.value,
         "error": answer.error.code if answer.error else None,
         "duration_ms": answer.duration_ms,

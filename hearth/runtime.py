@@ -41,12 +41,14 @@ class StoreOpener:
         self._store: Store | None = None
         self._kept: dict[str, Any] = {}
 
-    def get(self, runtime: Runtime) -> Store:
+    def get(self, runtime: Runtime, *, wait_ms: int | None = None) -> Store:
+        """The store. One that nobody opened yet may be busy for the usual time, or for `wait_ms`."""
         with self._lock:
             if self._store is None:
-                from hearth.store.database import open_store
+                from hearth.store.database import BUSY_TIMEOUT_MS, open_store
 
-                self._store = open_store(runtime.host, runtime.data_dir, runtime.clock, runtime.notice)
+                wait_ms = BUSY_TIMEOUT_MS if wait_ms is None else wait_ms
+                self._store = open_store(runtime.host, runtime.data_dir, runtime.clock, runtime.notice, wait_ms=wait_ms)
             return self._store
 
     def keep(self, name: str, make: Callable[[], Any]) -> Any:

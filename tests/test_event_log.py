@@ -3,15 +3,18 @@ from __future__ import annotations
 import hashlib
 import json
 import sqlite3
+import time
+from collections.abc import Iterator
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
 import pytest
 
-from hearth import dispatch, event_log
+from hearth import catalog, dispatch, event_log
+from hearth.fields import fields_of
 from hearth.model import Content, PathName, State, model
-from hearth.operation import Effect, Family, Operation
+from hearth.operation import Effect, Family, Operation, types_of
 from hearth.runtime import Caller, Runtime
 from hearth.store.database import DROPPED_NAME
 
@@ -39,6 +42,10 @@ class Changed:
 def change(runtime: Runtime, given: Change) -> Changed:  # noqa: ARG001
     with runtime.store.read():
         return Changed()
+
+
+def rows_of_the_catalog() -> list[tuple[str, Operation]]:
+    return [(f"{family.name}.{row.name}", row) for family, row in catalog.walk()]
 
 
 def rows(runtime: Runtime) -> list[dict[str, Any]]:
@@ -111,6 +118,34 @@ def test_a_read_does_not_wait_for_its_event_and_counts_what_was_lost(runtime: Ru
     other.close()
     assert rows(runtime) == []
     assert (Path(runtime.data_dir) / DROPPED_NAME).read_bytes() == b"."
+
+
+def test_a_read_does_not_wait_for_a_database_that_cannot_even_be_opened(runtime: Runtime, data_is_held: Path) -> None:
+    started = time.monotonic()
+    answer = dispatch.call_json(runtime, "fs.stat", {"path": "."})
+    assert answer.state is State.COMPLETED
+    assert time.monotonic() - started < 2  # the usual wait is ten seconds
+    assert (data_is_held / DROPPED_NAME).read_bytes() == b"."
+
+
+@pytest.fixture
+def data_is_held(runtime: Runtime) -> Iterator[Path]:
+    """Another program has taken the database for itself."""
+    path = runtime.store.path
+    runtime.close()
+    other = sqlite3.connect(path, isolation_level=None)
+    other.execute("PRAGMA locking_mode = EXCLUSIVE")
+    other.execute("BEGIN IMMEDIATE")
+    yield Path(runtime.data_dir)
+    other.close()
+
+
+@pytest.mark.parametrize("name", [name for name, row in rows_of_the_catalog() if row.effect is not Effect.READ])
+def test_a_field_that_holds_content_says_so(name: str) -> None:
+    family, row = catalog.find(name)
+    given = fields_of(types_of(family.load(row.target))[0])
+    holding = [field for field in given if field.name in ("content", "data", "diff", "new", "old", "text")]
+    assert [field.name for field in holding if field.base is str and not field.many and not field.find(Content)] == []
 
 
 def test_a_read_works_without_any_data_directory(runtime: Runtime, work: Path) -> None:

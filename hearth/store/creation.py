@@ -26,11 +26,13 @@ LOCK_NAME = "hearth.lock"
 V0_NAME = "hearth.db"
 
 
-def create(host: Host, data_dir: str, notice: Callable[[str], None] | None = None) -> None:
+def create(
+    host: Host, data_dir: str, notice: Callable[[str], None] | None = None, *, wait_ms: int = BUSY_TIMEOUT_MS
+) -> None:
     """Make the data directory and an empty database in it, whole or not at all, whoever else does the same."""
     with _translated(data_dir):
         host.make_private_directory(data_dir)
-        with host.lock(os.path.join(data_dir, LOCK_NAME), BUSY_TIMEOUT_MS):
+        with host.lock(os.path.join(data_dir, LOCK_NAME), wait_ms):
             path = os.path.join(data_dir, FILE_NAME)
             if os.path.exists(path):
                 return
@@ -65,7 +67,7 @@ def _translated(data_dir: str) -> Iterator[None]:
     try:
         yield
     except Locked as error:
-        raise DatabaseBusy(f"another process has been making {data_dir} for {BUSY_TIMEOUT_MS} ms") from error
+        raise DatabaseBusy(f"another process has been making {data_dir} for a while") from error
     except OSError as error:
         meaning = from_os(error, data_dir)
         if isinstance(meaning, NoSpace):

@@ -41,18 +41,26 @@ DROPPED_NAME = "events-dropped"  # beside the database: one byte for each event 
 KEPT_WAL_BYTES = 256 * 1024  # a longer log is worth the two syncs that folding it into the database takes
 
 
-def open_store(host: Host, data_dir: str, clock: Clock, notice: Callable[[str], None] | None = None) -> Store:
-    """Open, and if need be make or migrate, the database of a data directory. Raises `DatabaseError`, `NoSpace`."""
+def open_store(
+    host: Host,
+    data_dir: str,
+    clock: Clock,
+    notice: Callable[[str], None] | None = None,
+    *,
+    wait_ms: int = BUSY_TIMEOUT_MS,
+) -> Store:
+    """Open, and if need be make or migrate, the database of a data directory. Raises `DatabaseBusy` when that has to
+    wait longer than `wait_ms`, another `DatabaseError`, `NoSpace`."""
     if sqlite3.sqlite_version_info < OLDEST_SQLITE:
         raise SqliteTooOld(f"SQLite {sqlite3.sqlite_version} is too old: hearth needs 3.37 or newer")
     path = os.path.join(data_dir, FILE_NAME)
     if not os.path.exists(path):
         from hearth.store import creation
 
-        creation.create(host, data_dir, notice)
-    store = Store(path, clock)
+        creation.create(host, data_dir, notice, wait_ms=wait_ms)
+    store = Store(path, clock, wait_ms=wait_ms)
     try:
-        store.prepare()
+        store.prepare(wait_ms)
     except BaseException:
         store.close()
         raise
@@ -89,7 +97,7 @@ def code_of(error: sqlite3.DatabaseError) -> int:
 class Store:
     """One process's connections to the database."""
 
-    def __init__(self, path: str, clock: Clock) -> None:
+    def __init__(self, path: str, clock: Clock, *, wait_ms: int = BUSY_TIMEOUT_MS) -> None:
         self.path = path
         self.clock = clock
         self._writing = threading.RLock()
@@ -100,11 +108,11 @@ class Store:
         self._closed = False
         self._address = path
         with translated(path):
-            self._writer = self._connect_somehow()
+            self._writer = self._connect_somehow(wait_ms)
 
-    def _connect_somehow(self) -> sqlite3.Connection:
+    def _connect_somehow(self, wait_ms: int) -> sqlite3.Connection:
         try:
-            return self._connect()
+            return self._connect(wait_ms=wait_ms)
         except sqlite3.OperationalError as error:
             # WAL needs two files beside the database. Where they can't be made and no log is left over, nobody
             # can be writing, so the file may be read as if it never changed.
@@ -115,10 +123,10 @@ class Store:
         self._address = file_uri(self.path, "mode=ro&immutable=1")
         return self._connect()
 
-    def _connect(self, *, query_only: bool = False) -> sqlite3.Connection:
+    def _connect(self, *, query_only: bool = False, wait_ms: int = BUSY_TIMEOUT_MS) -> sqlite3.Connection:
         connection = sqlite3.connect(
             self._address,
-            timeout=BUSY_TIMEOUT_MS / 1000,
+            timeout=wait_ms / 1000,
             isolation_level=None,
             check_same_thread=False,
             uri=self._address is not self.path,
@@ -134,7 +142,7 @@ class Store:
             raise
         return connection
 
-    def prepare(self) -> None:
+    def prepare(self, wait_ms: int = BUSY_TIMEOUT_MS) -> None:
         """Check whose file it is, and bring it to this version's schema. Raises `DatabaseTooNew`,
         `DatabaseForeign`, `DatabaseDamaged`, `DatabaseReadOnly`."""
         with translated(self.path):
@@ -144,8 +152,9 @@ class Store:
         if version < SCHEMA_VERSION:
             from hearth.store import creation
 
-            with self.write(durable=True) as tx:
+            with self.write(durable=True, wait_ms=wait_ms) as tx:
                 creation.migrate(tx, self.path)
+        self._writer.execute(f"PRAGMA busy_timeout = {BUSY_TIMEOUT_MS}")
 
     def _switch_to_wal(self) -> None:
         try:
@@ -213,10 +222,7 @@ class Store:
             return self._events
 
     def count_dropped(self, number: int) -> None:
-        """Remember that events were lost, across processes and without a lock; `hearth gc` tells and clears it."""
-        name = os.path.join(os.path.dirname(self.path), DROPPED_NAME)
-        with contextlib.suppress(OSError), open(name, "ab", buffering=0) as file:
-            file.write(b"." * number)
+        count_dropped(os.path.dirname(self.path), number)
 
     def close(self) -> None:
         """Store the events that wait, and close. A short log stays beside the database for the next process.
@@ -230,6 +236,12 @@ class Store:
             reader.close()
         with _log_kept(self._writer, self.path):
             self._writer.close()
+
+
+def count_dropped(data_dir: str, number: int) -> None:
+    """Remember that events were lost, across processes and without a lock; `hearth gc` tells and clears it."""
+    with contextlib.suppress(OSError), open(os.path.join(data_dir, DROPPED_NAME), "ab", buffering=0) as file:
+        file.write(b"." * number)
 
 
 @contextlib.contextmanager
