@@ -5,7 +5,7 @@ _hearth_spec() {
     commands='' options='' valued='' arguments=''
     case $1 in
     '')
-        commands='fs doctor config db gc call operations schema completion'
+        commands='fs doctor config db gc call operations schema demo completion'
         options='--version'
         ;;
     'fs')
@@ -164,6 +164,9 @@ _hearth_spec() {
         ;;
     'schema')
         arguments='words:fs.list,fs.find,fs.read,fs.search,fs.stat,fs.watch,fs.hash,fs.write,fs.patch,fs.mkdir,fs.move,fs.copy,fs.delete,fs.chmod,fs.undo,fs.redo,fs.history,self.doctor,self.config_show,self.config_get,self.config_set,self.config_unset,self.config_roots,self.config_path,self.config_check,self.config_trust,self.config_import,self.db_path,self.db_tables,self.db_schema,self.db_query,self.db_backup,self.db_vacuum,self.db_check,self.gc'
+        ;;
+    'demo')
+        options='--keep --no-keep'
         ;;
     'completion')
         commands='show install'

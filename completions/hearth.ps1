@@ -5,7 +5,7 @@ Register-ArgumentCompleter -Native -CommandName @('hearth', 'hearth.exe') -Scrip
 
     # What may follow the words: commands, and what the arguments take.
     $commands = @{
-        '' = @('fs', 'doctor', 'config', 'db', 'gc', 'call', 'operations', 'schema', 'completion')
+        '' = @('fs', 'doctor', 'config', 'db', 'gc', 'call', 'operations', 'schema', 'demo', 'completion')
         'fs' = @('list', 'find', 'read', 'search', 'stat', 'watch', 'hash', 'write', 'patch', 'mkdir', 'move', 'copy', 'delete', 'chmod', 'undo', 'redo', 'history')
         'config' = @('show', 'get', 'set', 'unset', 'roots', 'path', 'check', 'trust', 'import')
         'db' = @('path', 'tables', 'schema', 'query', 'backup', 'vacuum', 'check')
@@ -349,6 +349,10 @@ Register-ArgumentCompleter -Native -CommandName @('hearth', 'hearth.exe') -Scrip
             '--jobs' = 'any'
             '--ordered' = ''
             '--no-ordered' = ''
+        }
+        'demo' = [ordered]@{
+            '--keep' = ''
+            '--no-keep' = ''
         }
         'completion install' = [ordered]@{
             '--shell' = 'words:bash,zsh,fish,powershell'

@@ -53,6 +53,14 @@ FAMILY = Family(
             "hearth schema fs.stat",
         ),
         _row(
+            "demo",
+            "demo:demo",
+            "Take a tour: real operations in a temporary folder.",
+            "hearth demo",
+            "hearth demo --keep",
+            effect=Effect.WRITE,
+        ),
+        _row(
             "completion_show",
             "completion.command:show",
             "Print the completion script of a shell.",

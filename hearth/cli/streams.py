@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import Any
 
@@ -45,6 +47,19 @@ def _on_termination() -> None:
         number: Any = getattr(signal, name, None)
         if number is not None:
             signal.signal(number, terminate)
+
+
+@contextmanager
+def replaced(given: str, *, silent: bool) -> Iterator[None]:
+    """A command inside a command: a standard input of its own, and outputs that go nowhere where it is silent."""
+    before = sys.stdin, sys.stdout, sys.stderr
+    sys.stdin = io.TextIOWrapper(io.BytesIO(given.encode()), "utf-8")
+    if silent:
+        sys.stdout, sys.stderr = (io.TextIOWrapper(io.BytesIO(), "utf-8") for _ in range(2))
+    try:
+        yield
+    finally:
+        sys.stdin, sys.stdout, sys.stderr = before
 
 
 def abandon_output() -> None:
