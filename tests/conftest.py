@@ -5,7 +5,9 @@ from __future__ import annotations
 import io
 import json
 import os
+import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -129,3 +131,16 @@ def hearth(work: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Done]: 
             return Done(status, out.getvalue(), err.getvalue().decode("utf-8"))
 
     return run
+
+
+@pytest.fixture
+def small_disk() -> Iterator[Path]:
+    """A file system of 1 MiB."""
+    folder = Path(tempfile.mkdtemp())
+    words = ["mount", "-t", "tmpfs", "-o", "size=1m", "none", str(folder)]
+    if os.name == "nt" or subprocess.run(words, capture_output=True, check=False).returncode:
+        folder.rmdir()
+        pytest.skip("only an administrator of Linux can make a small file system")
+    yield folder
+    subprocess.run(["umount", "-l", str(folder)], check=True)
+    folder.rmdir()

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -40,16 +38,3 @@ def bound_folder(tmp_path: Path) -> Iterator[Path]:
     finally:
         for parent, _, _ in os.walk(folder):
             os.chmod(parent, 0o700)
-
-
-@pytest.fixture
-def small_disk() -> Iterator[Path]:
-    """A file system of 1 MiB."""
-    folder = Path(tempfile.mkdtemp())
-    words = ["mount", "-t", "tmpfs", "-o", "size=1m", "none", str(folder)]
-    if os.name == "nt" or subprocess.run(words, capture_output=True, check=False).returncode:
-        folder.rmdir()
-        pytest.skip("only an administrator of Linux can make a small file system")
-    yield folder
-    subprocess.run(["umount", "-l", str(folder)], check=True)
-    folder.rmdir()

@@ -18,7 +18,7 @@ from hearth import identifiers
 from hearth.errors import Conflict, HearthError, from_os
 from hearth.services.fs import locks
 from hearth.services.fs.steps import MakeDirectory, touch
-from hearth.services.fs.temporary import Journal, Temporary, temporary_name
+from hearth.services.fs.temporary import SUFFIX, Journal, Temporary, temporary_name
 from hearth.store import receipts
 from hearth.store.receipts import Receipt
 
@@ -90,9 +90,9 @@ class Mutation:
             for directory in directories:
                 directory.sync()
 
-    def note_temporary(self, directory: Directory, name: str) -> str:
+    def note_temporary(self, directory: Directory, name: str, suffix: str = SUFFIX) -> str:
         """A name for something that is not meant to stay; `settle_temporary` says that it did not."""
-        made = temporary_name(name, self.runtime.clock.now_ms())
+        made = temporary_name(name, self.runtime.clock.now_ms(), suffix)
         self.owner.journal.note(directory.path, made)
         return made
 

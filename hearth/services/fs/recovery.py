@@ -12,8 +12,9 @@ import contextlib
 import os
 from typing import TYPE_CHECKING
 
-from hearth.errors import HearthError
+from hearth.errors import HearthError, NotFound
 from hearth.services.fs import locks, temporary, tree
+from hearth.services.fs.steps import Standing
 from hearth.store import receipts
 
 if TYPE_CHECKING:
@@ -30,42 +31,59 @@ def settle(runtime: Runtime) -> list[str]:
     owner = owner_of(runtime)
     with runtime.store.read() as tx:
         left = receipts.open_ones(tx)
-    settled = [receipt.id for receipt in left if _is_dead(runtime, owner, receipt) and _settle(runtime, owner, receipt)]
-    runtime.opener.keep("fs.sweep", lambda: _Swept(runtime, owner))
+    dead = [receipt for receipt in left if _is_dead(runtime, owner, receipt)]
+    if not dead:
+        runtime.opener.keep("fs.swept", lambda: _Swept(runtime, owner))
+        return []
+    # What was staged goes first, since it may stand in a directory that is to be removed.
+    sweep(runtime, owner, temporary.SUFFIX)
+    settled = [receipt.id for receipt in dead if _settle(runtime, owner, receipt)]
+    sweep(runtime, owner, temporary.SUFFIX, temporary.PARKED_SUFFIX)
     return settled
 
 
 class _Swept:
-    """The temporary names of dead processes, removed once when a process starts to change files."""
+    """Sweeps once when a process starts to change files."""
 
     def __init__(self, runtime: Runtime, owner: Owner) -> None:
-        folder = os.path.join(runtime.data_dir, temporary.FOLDER)
-        with contextlib.suppress(FileNotFoundError, NotADirectoryError):
-            for journal in os.listdir(folder):
-                pid, _, start = journal.partition("-")
-                is_own = (pid, start) == (str(owner.pid), owner.start or "unknown")
-                if pid.isdigit() and not is_own and runtime.host.process_start(int(pid)) != start:
-                    _sweep(runtime, folder, journal)
+        sweep(runtime, owner, temporary.SUFFIX, temporary.PARKED_SUFFIX)
 
     def close(self) -> None:
         """Nothing is kept open."""
 
 
-def _sweep(runtime: Runtime, folder: str, journal: str) -> None:
-    all_gone = True
-    for directory, name in temporary.noted(folder, journal):
-        if not name.endswith(temporary.SUFFIX):
-            continue
-        try:
-            with runtime.containment.locate(os.path.join(directory, name), follow=False, write=True) as place:
-                tree.remove(place.directory, place.name)
-        except HearthError as error:
-            all_gone = all_gone and error.exit_status == 4  # its directory is gone, so it is too
-        except OSError:
-            all_gone = False
-    if all_gone:
+def sweep(runtime: Runtime, owner: Owner, *suffixes: str) -> None:
+    """Remove the temporary names of dead processes that end in one of the suffixes."""
+    folder = os.path.join(runtime.data_dir, temporary.FOLDER)
+    try:
+        journals = os.listdir(folder)
+    except OSError:
+        return
+    for journal in journals:
+        pid, _, start = journal.partition("-")
+        is_own = (pid, start) == (str(owner.pid), owner.start or "unknown")
+        if pid.isdigit() and not is_own and runtime.host.process_start(int(pid)) != start:
+            _sweep(runtime, folder, journal, suffixes)
+
+
+def _sweep(runtime: Runtime, folder: str, journal: str, suffixes: tuple[str, ...]) -> None:
+    names = temporary.noted(folder, journal)
+    left = [noted for noted in names if not (noted[1].endswith(suffixes) and _is_gone(runtime, *noted))]
+    if not left:
         with contextlib.suppress(OSError):
             os.unlink(os.path.join(folder, journal))
+
+
+def _is_gone(runtime: Runtime, directory: str, name: str) -> bool:
+    """Remove a temporary name; whether nothing is left of it."""
+    try:
+        with runtime.containment.locate(os.path.join(directory, name), follow=False, write=True) as place:
+            tree.remove(place.directory, place.name)
+    except NotFound:  # its directory is gone, so it is too
+        return True
+    except (HearthError, OSError):
+        return False
+    return True
 
 
 def _is_dead(runtime: Runtime, owner: Owner, receipt: Receipt) -> bool:
@@ -85,8 +103,8 @@ def _settle(runtime: Runtime, owner: Owner, receipt: Receipt) -> bool:
     steps = [recorded(change) for change in receipt.changes]
     try:
         for step in steps:
-            step.create_parents = True
-            step.locate(runtime)
+            step.deferred = True  # some places exist only between two steps
+            step.locate_early(runtime)
         with locks.hold(runtime, {stripe for step in steps for stripe in step.stripes()}):
             with runtime.store.write() as tx:
                 if not receipts.claim(tx, receipt, owner.pid, owner.start):
@@ -104,12 +122,7 @@ def _settle(runtime: Runtime, owner: Owner, receipt: Receipt) -> bool:
 
 
 def _bring_to_one_side(mutation: Mutation, receipt: Receipt, steps: list[Step]) -> str:
-    from hearth.services.fs.steps import Standing
-
-    standings = []
-    for step in steps:
-        step.locate(mutation.runtime)
-        standings.append(step.standing(mutation))
+    standings = [_standing(mutation, step) for step in steps]
     if len(steps) == receipt.steps and all(standing is Standing.AFTER for standing in standings):
         return receipts.APPLIED
     for step in reversed(steps):
@@ -117,3 +130,11 @@ def _bring_to_one_side(mutation: Mutation, receipt: Receipt, steps: list[Step]) 
         step.revert(mutation)
         step.discard(mutation)
     return receipts.VOID
+
+
+def _standing(mutation: Mutation, step: Step) -> Standing:
+    try:
+        step.locate(mutation.runtime)
+        return step.standing(mutation)
+    except (HearthError, OSError):
+        return Standing.OTHER

@@ -17,6 +17,7 @@ from hearth.platforms.base import Directory, Entry, Host, Kind
 from hearth.services.fs import backup, locks, tree
 from hearth.services.fs.content import changed_meanwhile, content_of, write_all
 from hearth.services.fs.steps import Standing, Step, identity_of
+from hearth.services.fs.temporary import PARKED_SUFFIX
 from hearth.store import receipts
 from hearth.store.receipts import TRASH
 
@@ -208,7 +209,7 @@ class Move(Step):
             tree.remove(target.directory, copied)
             raise
         mutation.sync(target.directory)
-        parked = mutation.note_temporary(source.directory, source.name)
+        parked = mutation.note_temporary(source.directory, source.name, PARKED_SUFFIX)
         mutation.rename(source.directory, source.name, source.directory, parked, replace=False)
         self._parked = (source.directory.duplicate(), parked)
 
@@ -387,7 +388,7 @@ class Remove(Step):
             if actual != self.expected:
                 raise changed_meanwhile(place.path, self.expected, actual)
         if not mutation.dry_run:
-            self._parked = mutation.note_temporary(place.directory, place.name)
+            self._parked = mutation.note_temporary(place.directory, place.name, PARKED_SUFFIX)
             self.change.other = os.path.join(place.directory.path, self._parked)
         return True
 

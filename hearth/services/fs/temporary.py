@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from hearth.platforms.base import Directory, Host
 
 SUFFIX = ".hearth-tmp"
+PARKED_SUFFIX = ".hearth-gone"  # of what was there before: it may have to come back, so it is cleared away last
 FOLDER = "temporary"
 KEEP_BYTES = 64 * 1024
 _JOURNAL_FLAGS = (
@@ -105,9 +106,9 @@ class Temporary:
             self.settle()
 
 
-def temporary_name(name: str, milliseconds: int) -> str:
+def temporary_name(name: str, milliseconds: int, suffix: str = SUFFIX) -> str:
     """A hidden name that tells what it is for; long names are cut to stay within the file system's limit."""
-    return f".{name[:40]}.{ulid(milliseconds)}{SUFFIX}"
+    return f".{name[:40]}.{ulid(milliseconds)}{suffix}"
 
 
 def noted(folder: str, journal: str) -> list[tuple[str, str]]:
