@@ -277,10 +277,16 @@ class _Run:
     def _roll_back(self, cause: BaseException) -> None:
         mutation = self.mutation
         try:
+            for step in self.staged:
+                if step not in self.done:
+                    step.discard(mutation)
+            for step in self.steps:
+                step.release()
             for step in reversed(self.done):
                 step.locate(mutation.runtime)
                 step.revert(mutation)
-            for step in self.staged:
+                step.release()
+            for step in self.done:
                 step.discard(mutation)
             if mutation.receipt is not None:
                 with mutation.runtime.store.write() as tx:

@@ -122,6 +122,10 @@ class Step:
     def finish(self, mutation: Mutation) -> None:
         """Clear away, once the whole call is recorded as done."""
 
+    def release(self) -> None:
+        """Let go of directories: Windows removes none that is open."""
+        self._leave()
+
     def close(self) -> None:
         self._leave()
 
