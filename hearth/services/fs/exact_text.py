@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import NamedTuple
 
 from hearth.errors import Encoding, HearthError
@@ -95,8 +96,8 @@ def _mostly_utf_8(data: bytes) -> ExactText | None:
     """UTF-8 with a few damaged bytes, which are kept as they are."""
     bom = data.startswith(text.mark_of("utf-8"))
     words = data.decode("utf-8-sig" if bom else "utf-8", "surrogateescape")
-    damaged = sum("\udc80" <= character <= "\udcff" for character in words if not character.isascii())
-    characters = sum(not character.isascii() for character in words)
+    damaged = len(re.findall("[\udc80-\udcff]", words))
+    characters = len(words) - len(data.translate(None, bytes(range(128, 256))))
     if damaged * 4 > characters:
         return None
     form = TextForm("utf-8", bom, text.line_ends(words))

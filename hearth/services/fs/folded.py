@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import accumulate
 from typing import NamedTuple
 
 from hearth.services.fs.text import LineEnds
 
 # Blanks that people take for a space, and marks of no width: Unicode's Zs, ZERO WIDTH SPACE, the byte order mark.
 BLANKS = " \t\f\v\xa0\u1680\u2000-\u200b\u202f\u205f\u3000\ufeff"
-_CRLF = re.compile("\r\n")
-_LOOSE = re.compile(
-    f"(?P<trailing>[{BLANKS}]++(?=\r?\n|\\Z))|(?P<end>\r\n)|(?P<indent>(?:(?<=\n)|\\A)[{BLANKS}]++)|(?P<blank>[{BLANKS}]++)"
+_LOOSE = (
+    f"(?P<trailing>[{BLANKS}]++(?=\r?\n|\\Z))|(?P<end>\r\n)"
+    f"|(?P<indent>(?:(?<=\n)|\\A)[{BLANKS}]++)|(?P<blank>[{BLANKS}]++)"
 )
 
 
@@ -29,9 +30,9 @@ class Folded(NamedTuple):
     """`text` is the simple spelling. A place between two characters of it may be a stretch of the exact one."""
 
     text: str
-    early: list[int]  # from which place on each shift counts, towards the start of a stretch
-    late: list[int]  # the same, towards its end
-    shifts: list[int]
+    early: Sequence[int] = ()  # from which place on each shift counts, towards the start of a stretch
+    late: Sequence[int] = ()  # the same, towards its end
+    shifts: Sequence[int] = ()
 
     def exact(self, place: int, *, late: bool = False) -> int:
         """Where a place of the simple text stands in the exact one."""
@@ -42,36 +43,33 @@ class Folded(NamedTuple):
 def fold_line_ends(text: str, ends: LineEnds) -> Folded:
     """Every line end as LF; a CR alone is one only where no line ends otherwise."""
     if ends is LineEnds.CR:
-        return Folded(text.replace("\r", "\n"), [], [], [])
+        return Folded(text.replace("\r", "\n"))
     if ends in (LineEnds.LF, LineEnds.NONE) or "\r\n" not in text:
-        return Folded(text, [], [], [])
-    return _folded(text, _CRLF)
+        return Folded(text)
+    lines = text.split("\r\n")
+    places = list(accumulate(len(line) + 1 for line in lines[:-1]))
+    return Folded("\n".join(lines), places, places, range(1, len(lines)))
 
 
 def fold_blanks(text: str, ends: LineEnds) -> Folded:
     """Line ends as LF, a run of blanks as one space, none at the ends of lines."""
-    return _folded(text.replace("\r", "\n") if ends is LineEnds.CR else text, _LOOSE)
-
-
-def _folded(text: str, pattern: re.Pattern[str]) -> Folded:
-    pieces: list[str] = []
-    made = Folded("", [], [], [])
-    last = shift = 0
-    for start, end, new in _runs(text, pattern):
-        pieces += text[last:start], new
-        last = end
-        place = start - shift + len(new)
+    text = text.replace("\r", "\n") if ends is LineEnds.CR else text
+    edits = list(_blank_runs(text))
+    places: list[int] = []
+    shifts: list[int] = []
+    shift = 0
+    for start, end, new in edits:
+        places.append(start - shift + len(new))
         shift += end - start - len(new)
-        made.early.append(place + (not new))
-        made.late.append(place)
-        made.shifts.append(shift)
-    return made._replace(text="".join([*pieces, text[last:]]))
+        shifts.append(shift)
+    early = [place + (not edit.new) for place, edit in zip(places, edits, strict=True)]
+    return Folded(apply(text, edits), early, places, shifts)
 
 
-def _runs(text: str, pattern: re.Pattern[str]) -> Iterator[Edit]:
-    spelled = {"end": "\n", "blank": " ", None: "\n"}
-    for found in pattern.finditer(text):
-        yield Edit(found.start(), found.end(), spelled.get(found.lastgroup, ""))
+def _blank_runs(text: str) -> Iterator[Edit]:
+    spelled = {"end": "\n", "blank": " "}
+    for found in re.finditer(_LOOSE, text):
+        yield Edit(found.start(), found.end(), spelled.get(found.lastgroup or "", ""))
 
 
 def apply(text: str, edits: list[Edit]) -> str:

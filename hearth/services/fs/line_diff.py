@@ -14,6 +14,7 @@ CONTEXT = 3
 # Pairs of lines between two anchors, and in all, that are compared each with each; what is beyond counts as replaced.
 MAX_PAIRS = 40_000
 MAX_ALL_PAIRS = 400_000
+MAX_ANCHORED = 200_000  # lines of both; of longer texts only the first and the last difference are looked for
 
 
 class Block(NamedTuple):
@@ -70,6 +71,8 @@ def _shared(one: Sequence[str], other: Sequence[str]) -> int:
 
 def _anchors(one: Sequence[str], other: Sequence[str], start: int, end: int, new_end: int) -> list[tuple[int, int]]:
     """Lines that both have exactly once, as many as keep their order (Bram Cohen's patience diff)."""
+    if end + new_end - 2 * start > MAX_ANCHORED:
+        return []
     counts, new_counts = Counter(one[start:end]), Counter(other[start:new_end])
     place = {line: at for at, line in enumerate(other[start:new_end], start) if new_counts[line] == 1}
     pairs = [(at, place[line]) for at, line in enumerate(one[start:end], start) if counts[line] == 1 and line in place]

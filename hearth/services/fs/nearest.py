@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import cache
 from typing import Any, NamedTuple
 
 from hearth.errors import Conflict
@@ -24,8 +25,7 @@ MAX_SEARCHES = 40  # for where two stretches agree again, before they count as n
 MAX_SHOWN = 2_000  # characters of the nearest text
 NEARBY = 64  # characters that differences may shift a stretch by
 RESYNC = 16  # characters within which the two texts must agree again
-_WORD = re.compile(r"\w{2,}|[^\w\s]{2,}|[^\W\d]")
-_BLANK = re.compile(f"[{BLANKS}]*")
+_WORD = r"\w{2,}|[^\w\s]{2,}|[^\W\d]"
 
 
 class Difference(NamedTuple):
@@ -47,7 +47,7 @@ class Likeness(NamedTuple):
 
 
 def no_match(text: str, ends: LineEnds, wanted: Any, where: str) -> Conflict:
-    """The conflict of a replacement (`replacement.Wanted`) that matches nowhere."""
+    """The conflict of a replacement (`replacement.Wanted`) that matches nowhere in `text`, folded or not."""
     field = field_of(where, "old")
     if wanted.regex:
         return Conflict(f"{field}: the pattern matches nowhere", field=field, found=0, expected=wanted.expected)
@@ -179,7 +179,7 @@ def _hits(text: str, old: str) -> Iterator[Hit]:
 def _anchors(text: str, old: str) -> list[tuple[str, int]]:
     """The words of `old` that tell most, with their first places: long ones, of them the rare ones in `text`."""
     words: dict[str, int] = {}
-    for found in _WORD.finditer(old):
+    for found in re.finditer(_WORD, old):
         words.setdefault(found[0], found.start())
     longest = sorted(words.items(), key=lambda each: -len(each[0]))[:MAX_ANCHORS]
     counted = [(text.count(word), word, at) for word, at in longest]
@@ -269,8 +269,13 @@ def _agreeing(text: str, old: str, at: int, wanted_at: int) -> tuple[int, int]:
 
 
 def _match_blanks(words: str, at: int) -> str:
-    found = _BLANK.match(words, at)
+    found = _blank_pattern().match(words, at)
     return found[0] if found else ""
+
+
+@cache
+def _blank_pattern() -> re.Pattern[str]:
+    return re.compile(f"[{BLANKS}]*")
 
 
 def _agree(text: str, at: int, old: str, wanted_at: int, *, few: int = 4) -> bool:

@@ -224,7 +224,7 @@ def one_file(runtime: Runtime, given: PatchFile, step: Rewrite) -> FilePatched:
         line_ends=line_ends(step.after.text),
         receipt=done.receipt.id if done.receipt else None,
         diff=diff,
-        diff_truncated=truncated,
+        diff_truncated=truncated or (step.changed and diff is None),
         moved_hunks=moved_hunks(step),
         replace_attempts=done.replace_attempts,
         warnings=tuple(done.warnings),

@@ -30,14 +30,6 @@ class Wanted(NamedTuple):
     loose: bool = False
 
 
-class Span(NamedTuple):
-    """A match in the folded text, and what it becomes there."""
-
-    start: int
-    end: int
-    new: str
-
-
 def edits_of(text: str, ends: LineEnds, wanted: Wanted, where: str) -> list[Edit]:
     """The edits that a replacement means. `where` names its field in messages, as `replacements.0`; it may be empty.
 
@@ -47,23 +39,29 @@ def edits_of(text: str, ends: LineEnds, wanted: Wanted, where: str) -> list[Edit
     if ends is LineEnds.NONE and "\r\n" in wanted.new:
         ends = LineEnds.CRLF  # one line takes the line ends of the words
     if wanted.exact:
-        folded, wanted_here = Folded(text, [], [], []), wanted
+        folded, wanted_here = Folded(text), wanted
     else:
         folded = (fold_blanks if wanted.loose else fold_line_ends)(text, ends)
         wanted_here = wanted._replace(old=_plain(wanted.old, ends), new=_plain(wanted.new, ends))
     spans = list(_spans(folded.text, wanted_here, ends, where))
     _check_count(text, ends, folded, wanted, spans, where)
     if wanted.exact:
-        return [Edit(*span) for span in spans]
-    edit = _loose_edit if wanted.loose else _edit
-    return [edit(text, ends, folded, span, wanted) for span in spans]
+        return spans
+    if wanted.loose:
+        return [_loose_edit(text, ends, folded, span, wanted) for span in spans]
+    if ends is LineEnds.MIXED:
+        return [_mixed_edit(text, folded, span) for span in spans]
+    if ends in (LineEnds.LF, LineEnds.NONE):
+        return spans
+    end, exact = ends.characters, folded.exact
+    return [Edit(exact(start), exact(last), new.replace("\n", end)) for start, last, new in spans]
 
 
 def _plain(words: str, ends: LineEnds) -> str:
     return words.replace("\r\n", "\n").replace("\r", "\n") if ends is LineEnds.CR else words.replace("\r\n", "\n")
 
 
-def _spans(text: str, wanted: Wanted, ends: LineEnds, where: str) -> Iterator[Span]:
+def _spans(text: str, wanted: Wanted, ends: LineEnds, where: str) -> Iterator[Edit]:
     if wanted.regex:
         yield from _regex_spans(text, wanted, where)
         return
@@ -72,11 +70,11 @@ def _spans(text: str, wanted: Wanted, ends: LineEnds, where: str) -> Iterator[Sp
         raise invalid(field_of(where, "old"), "too_short", "must hold more than blanks")
     at = text.find(old)
     while at >= 0:
-        yield Span(at, at + len(old), wanted.new)
+        yield Edit(at, at + len(old), wanted.new)
         at = text.find(old, at + len(old))
 
 
-def _regex_spans(text: str, wanted: Wanted, where: str) -> Iterator[Span]:
+def _regex_spans(text: str, wanted: Wanted, where: str) -> Iterator[Edit]:
     pattern = _compiled(wanted.old, where)
     pieces = list(_template(wanted.new, pattern, where))
     last = -1
@@ -85,7 +83,7 @@ def _regex_spans(text: str, wanted: Wanted, where: str) -> Iterator[Span]:
             continue  # an empty match right behind the one before
         last = found.end()
         new = "".join(piece if isinstance(piece, str) else found.group(piece[0]) or "" for piece in pieces)
-        yield Span(found.start(), found.end(), new)
+        yield Edit(found.start(), found.end(), new)
 
 
 def _compiled(pattern: str, where: str) -> Any:
@@ -122,11 +120,11 @@ def _template(new: str, pattern: Any, where: str) -> Iterator[str | tuple[int | 
     yield new[last:]
 
 
-def _check_count(text: str, ends: LineEnds, folded: Folded, wanted: Wanted, spans: list[Span], where: str) -> None:
+def _check_count(text: str, ends: LineEnds, folded: Folded, wanted: Wanted, spans: list[Edit], where: str) -> None:
     if not spans:
         from hearth.services.fs.nearest import no_match
 
-        raise no_match(text, ends, wanted, where)
+        raise no_match(text if wanted.loose else folded.text, ends, wanted, where)
     if not wanted.expected:
         return
     overlapping = 0 if wanted.regex else _count_overlapping(folded.text, spans)
@@ -145,22 +143,22 @@ def _check_count(text: str, ends: LineEnds, folded: Folded, wanted: Wanted, span
     )
 
 
-def _count_overlapping(text: str, spans: list[Span]) -> int:
+def _count_overlapping(text: str, spans: list[Edit]) -> int:
     """Further matches that begin inside a match, as `aa` in `aaa`: which one is meant is not certain."""
     old = text[spans[0].start : spans[0].end]
     return sum(text.find(old, span.start + 1, span.end + len(old) - 1) >= 0 for span in spans[:1000])
 
 
-def _edit(text: str, ends: LineEnds, folded: Folded, span: Span, _: Wanted) -> Edit:
+def _mixed_edit(text: str, folded: Folded, span: Edit) -> Edit:
     """Only what differs between old and new is touched; its lines keep their ends, in their order."""
     old = folded.text[span.start : span.end]
     before, behind = _common(old, span.new)
     start, end = folded.exact(span.start + before), folded.exact(span.end - behind)
     new = span.new[before : len(span.new) - behind]
-    return Edit(start, end, _with_ends(new, text, start, end, ends))
+    return Edit(start, end, _with_ends(new, text, start, end, LineEnds.MIXED))
 
 
-def _loose_edit(text: str, ends: LineEnds, folded: Folded, span: Span, wanted: Wanted) -> Edit:
+def _loose_edit(text: str, ends: LineEnds, folded: Folded, span: Edit, wanted: Wanted) -> Edit:
     """The whole match; the blanks around it belong to it where `old` begins or ends with blanks."""
     blank_first, blank_last = wanted.old[0].isspace(), wanted.old[-1].isspace() and wanted.old[-1] not in "\r\n"
     first = span.start - (blank_first and folded.text[max(span.start - 1, 0) : span.start] == " ")

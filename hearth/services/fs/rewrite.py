@@ -9,14 +9,14 @@ from hearth.errors import HearthError, TooLarge
 from hearth.services.fs.content import Write
 from hearth.services.fs.exact_text import MAX_BYTES, ExactText, exact_text
 from hearth.services.fs.folded import Edit, apply
-from hearth.services.fs.hunks import Placed
 from hearth.services.fs.text import LineEnds, TextForm
 
 if TYPE_CHECKING:
+    from hearth.services.fs.hunks import Placed
     from hearth.services.fs.mutation import Mutation
 
 NOWHERE = "/dev/null"
-MAX_DIFFED = 8 * 1024 * 1024  # characters of one text that a diff is made of
+MAX_DIFFED = 16 * 1024 * 1024  # characters of one text that a diff is made of
 
 
 class Changed(NamedTuple):

@@ -29,11 +29,11 @@ MARKS = (
 _MARKED = {"utf-8-sig": "utf-8", "utf-16": "utf-16-le", "utf-32": "utf-32-le"}
 _SPELLED = {"iso8859-1": "latin-1"}
 # Text codecs that carry state between characters, or that are no encodings of files.
-_REFUSED = re.compile(r"utf-7|iso2022.*|hz|idna|punycode|undefined|(raw[-_])?unicode[-_]escape")
+_REFUSED = r"utf-7|iso2022.*|hz|idna|punycode|undefined|(raw[-_])?unicode[-_]escape"
 _CONTROLS = bytes([*range(7), *range(14, 27), *range(28, 32), 127])  # not BEL to CR, which text has, nor ESC
 # Controls, and planes that hold no characters: what binary data makes when it is read as UTF-16 or UTF-32.
-_ODD = re.compile("[\0-\6\x0e-\x1a\x1c-\x1f\x7f\ufffe\uffff\U00040000-\U000dffff\U000f0000-\U0010ffff]")
-_LINE_END = re.compile("\r\n|\r|\n")
+_ODD = "[\0-\6\x0e-\x1a\x1c-\x1f\x7f\ufffe\uffff\U00040000-\U000dffff\U000f0000-\U0010ffff]"
+_LINE_END = "\r\n|\r|\n"
 
 
 class LineEnds(StrEnum):
@@ -103,7 +103,7 @@ def _wide_form(sample: bytes, *, whole: bool) -> TextForm:
         if nulls * 8 < len(sample) // width or by_place[low].count(0) * 8 > nulls:
             continue
         text = _decoded(sample, encoding, whole=whole)
-        if text is not None and not _ODD.search(text):
+        if text is not None and not re.search(_ODD, text):
             return TextForm(encoding, False, line_ends(text, whole=whole))
     return TextForm(BINARY, False, LineEnds.NONE)
 
@@ -154,7 +154,7 @@ def named(encoding: str) -> tuple[str, bool | None]:
     if found.name in _MARKED:
         return _MARKED[found.name], True
     # Python keeps its byte-to-byte codecs (base64, zip) in the same registry and marks them so.
-    if not getattr(found, "_is_text_encoding", True) or _REFUSED.fullmatch(found.name):
+    if not getattr(found, "_is_text_encoding", True) or re.fullmatch(_REFUSED, found.name):
         raise _unknown(encoding)
     return _SPELLED.get(found.name, found.name), None
 
@@ -264,7 +264,7 @@ def with_line_ends(text: str, ends: LineEnds) -> str:
     """The text with every line ended in one way; `mixed` and `none` leave it alone."""
     if ends in (LineEnds.MIXED, LineEnds.NONE):
         return text
-    return _LINE_END.sub(ends.characters, text)
+    return re.sub(_LINE_END, ends.characters, text)
 
 
 def describe(character: str) -> str:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hearth.errors import Conflict, InvalidInput
-from hearth.services.fs import hunks
+from hearth.services.fs import hunks, line_diff
 from hearth.services.fs.hunks import lines_of
 from hearth.services.fs.line_diff import unified_diff
 from hearth.services.fs.text import line_ends
@@ -71,6 +71,16 @@ def test_a_diff_of_repeated_lines_is_made_in_bounded_time(lines: str) -> None:
     started = time.process_time()
     assert patched(old, "".join(unified_diff(old, new, old_name="f", new_name="f"))) == new
     assert time.process_time() - started < 2
+
+
+def test_of_very_long_texts_the_diff_is_coarse_but_right(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(line_diff, "MAX_ANCHORED", 100)
+    monkeypatch.setattr(line_diff, "MAX_PAIRS", 100)
+    old = "".join(f"{n}\n" for n in range(100))
+    new = old.replace("10\n", "ten\n").replace("80\n", "eighty\n")
+    diff = "".join(unified_diff(old, new, old_name="f", new_name="f"))
+    assert diff.count("@@") == 2
+    assert patched(old, diff) == new
 
 
 def test_a_diff_with_lf_applies_to_a_crlf_file_and_keeps_it_one() -> None:
