@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from enum import StrEnum
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+if TYPE_CHECKING:
+    from hearth.platforms.processes import Launcher
 
 
 class Kind(StrEnum):
@@ -149,3 +152,6 @@ class Host(Protocol):
     def user_data_directory(self) -> str: ...
 
     def user_config_directory(self) -> str: ...
+
+    def make_launcher(self) -> Launcher:
+        """What starts programs here. One is enough for a process, and each holds a watchdog or a job of its own."""

@@ -5,14 +5,21 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+from collections.abc import Iterator
 
 from hearth.platforms.posix import PosixHost
+from hearth.platforms.processes import Launch, Launcher
 
 _UNSUPPORTED = (errno.ENOTSUP, errno.EPERM, errno.EACCES, errno.EINVAL, errno.ENODATA)
 
 
 class LinuxHost(PosixHost):
     name = "linux"
+
+    def make_launcher(self) -> Launcher:
+        from hearth.platforms.posix_processes import PosixLauncher
+
+        return PosixLauncher(os.pidfd_open, strays, limit)
 
     def _copy_attributes(self, source: int, target: int) -> None:
         # POSIX ACLs are the extended attribute system.posix_acl_access, so they come along.
@@ -32,3 +39,27 @@ class LinuxHost(PosixHost):
         with contextlib.suppress(OSError), open(f"/proc/{pid}/stat", "rb") as file:
             return file.read().rpartition(b")")[2].split()[19].decode("ascii")
         return None
+
+
+def strays(mark: str) -> Iterator[int]:
+    """The processes of this user whose environment holds `mark`."""
+    wanted = mark.encode("utf-8")
+    for name in os.listdir("/proc"):
+        if name.isdigit():
+            with contextlib.suppress(OSError), open(f"/proc/{name}/environ", "rb") as file:
+                if wanted in file.read() and not _is_zombie(name):
+                    yield int(name)
+
+
+def _is_zombie(pid: str) -> bool:
+    with open(f"/proc/{pid}/stat", "rb") as file:
+        return file.read().rpartition(b")")[2].split()[0] == b"Z"
+
+
+def limit(pid: int, what: Launch) -> None:
+    """Put the limits on a program that was just started, by prlimit(2): a preexec function is unsafe with threads."""
+    import resource
+
+    for kind, value in ((resource.RLIMIT_CPU, what.cpu_seconds), (resource.RLIMIT_AS, what.memory_bytes)):
+        if value is not None:
+            resource.prlimit(pid, kind, (value, value))

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import os
 import subprocess
 import unicodedata
+from collections.abc import Iterator
 
 from hearth.platforms.posix import PosixHost
+from hearth.platforms.processes import Launch, Launcher
 
 _COPY_ACL_AND_XATTR = 1 << 0 | 1 << 2  # COPYFILE_ACL | COPYFILE_XATTR of copyfile(3)
 
@@ -38,6 +41,11 @@ class MacosHost(PosixHost):
         )
         return done.stdout.decode("utf-8", "replace").strip() or None
 
+    def make_launcher(self) -> Launcher:
+        from hearth.platforms.posix_processes import PosixLauncher
+
+        return PosixLauncher(exit_descriptor, strays, limit)
+
     def user_data_directory(self) -> str:
         return os.path.expanduser("~/Library/Application Support")
 
@@ -47,3 +55,32 @@ class MacosHost(PosixHost):
 
 def _folded(name: str) -> str:
     return unicodedata.normalize("NFD", name).casefold()
+
+
+def exit_descriptor(pid: int) -> int:
+    """A descriptor that can be read once the process has ended: a kqueue(2) with NOTE_EXIT."""
+    import select
+
+    queue = select.kqueue()  # type: ignore[attr-defined,unused-ignore]
+    event = select.kevent(  # type: ignore[attr-defined,unused-ignore]
+        pid,
+        select.KQ_FILTER_PROC,  # type: ignore[attr-defined,unused-ignore]
+        select.KQ_EV_ADD,  # type: ignore[attr-defined,unused-ignore]
+        select.KQ_NOTE_EXIT,  # type: ignore[attr-defined,unused-ignore]
+    )
+    queue.control([event], 0)
+    return os.dup(queue.fileno())
+
+
+def strays(mark: str) -> Iterator[int]:
+    """The processes of this user whose environment holds `mark`."""
+    import psutil
+
+    for process in psutil.process_iter():
+        with contextlib.suppress(psutil.Error):
+            if any(mark in value for value in process.environ().values()):
+                yield process.pid
+
+
+def limit(_pid: int, _what: Launch) -> None:
+    """macOS puts limits on the calling process only; nothing is done."""

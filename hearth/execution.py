@@ -1,0 +1,69 @@
+"""Runs a program to its end, within limits; what `machine.exec`, jobs and recipes share.
+
+The rules: the call returns when the program has ended, even if something that it started still holds its outputs; what
+it left behind is asked to end, and after a moment is killed; on time-out and on cancel the whole tree is asked to end,
+and after the grace is killed.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+from hearth.platforms.processes import Deliver, Exit, Launch, Launcher, Process
+
+DRAIN_SECONDS = 0.25  # for outputs that are still open once the program has ended
+KILL_SECONDS = 5.0  # for the system to carry out a kill
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """How a program and its tree came to an end."""
+
+    exit: Exit
+    timed_out: bool
+    cancelled: bool
+    pipes_held: bool
+    duration_ms: int
+
+
+class Run:
+    """One program on its way to its end. `cancel` may be called from any thread."""
+
+    def __init__(self, launcher: Launcher, what: Launch) -> None:
+        self._started = time.monotonic()
+        self._cancelled = False
+        self.process: Process = launcher.launch(what)
+
+    def cancel(self) -> None:
+        """Ask the tree to end now."""
+        self._cancelled = True
+        self.process.wake()
+
+    def to_end(self, deliver: Deliver, *, timeout_ms: int | None, grace_ms: int) -> Ending:
+        """Hand over output until the program has ended. Always ends, and always takes the tree with it."""
+        process = self.process
+        try:
+            process.pump(deliver, None if timeout_ms is None else timeout_ms / 1000)
+            timed_out = process.ended is None and not self._cancelled
+            if process.ended is None:
+                self._end_tree(deliver, grace_ms)
+            pipes_held = process.holds_pipes and not process.pump(deliver, DRAIN_SECONDS)
+            if pipes_held:
+                process.kill()
+                process.pump(deliver, KILL_SECONDS)
+        except BaseException:
+            process.kill()
+            raise
+        finally:
+            process.close()
+        assert process.ended is not None
+        duration_ms = round((time.monotonic() - self._started) * 1000)
+        return Ending(process.ended, timed_out, self._cancelled, pipes_held and not timed_out, duration_ms)
+
+    def _end_tree(self, deliver: Deliver, grace_ms: int) -> None:
+        self.process.ask_to_end()
+        self.process.pump(deliver, grace_ms / 1000)
+        if self.process.ended is None or self.process.holds_pipes:
+            self.process.kill()
+            self.process.pump(deliver, KILL_SECONDS)

@@ -1,0 +1,250 @@
+"""Programs on Linux and macOS: a session each, one `poll` for outputs and end, a watchdog for when hearth is killed."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Callable, Iterable
+
+from hearth.platforms.processes import Deliver, Exit, Launch, Stream
+
+CHUNK_BYTES = 65_536
+
+# Reads "+ GROUP" and "- GROUP" lines; when its input closes, which the end of hearth does however it comes, the
+# groups that are left are killed. A shell, because it starts in a millisecond; no word of a user ever reaches it.
+_WATCHDOG = """
+trap '' INT TERM HUP QUIT
+live=' '
+while read -r act group; do
+  case $act in
+    +) live="$live$group " ;;
+    -) case $live in *" $group "*) live="${live%% $group *} ${live#* $group }" ;; esac ;;
+  esac
+done
+for group in $live; do kill -KILL "-$group" 2>/dev/null; done
+"""
+
+
+class Watchdog:
+    """The one process that outlives this one for a moment, to end what it had started."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._process: subprocess.Popen[bytes] | None = None
+        self._owner = 0
+
+    def watch(self, group: int) -> None:
+        self._tell(b"+ %d\n" % group)
+
+    def forget(self, group: int) -> None:
+        self._tell(b"- %d\n" % group)
+
+    def close(self) -> None:
+        with self._lock:
+            process, self._process = self._process, None
+            if process is not None and self._owner == os.getpid():
+                assert process.stdin is not None
+                process.stdin.close()
+                process.wait()
+
+    def _tell(self, line: bytes) -> None:
+        with self._lock:
+            for _ in range(2):
+                pipe = self._running().stdin
+                assert pipe is not None
+                try:
+                    os.write(pipe.fileno(), line)
+                    return
+                except BrokenPipeError:  # somebody killed it
+                    self._process = None
+
+    def _running(self) -> subprocess.Popen[bytes]:
+        if self._process is None or self._owner != os.getpid():
+            self._owner = os.getpid()
+            self._process = subprocess.Popen(
+                ["/bin/sh", "-c", _WATCHDOG],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                start_new_session=True,
+                bufsize=0,
+                cwd="/",
+                env={"PATH": "/usr/bin:/bin"},
+            )
+        return self._process
+
+
+class PosixProcess:
+    """A program in a session of its own."""
+
+    def __init__(
+        self,
+        child: subprocess.Popen[bytes],
+        mark: str,
+        watchdog: Watchdog,
+        strays: Callable[[str], Iterable[int]],
+        exit_descriptor: int,
+    ) -> None:
+        assert child.stdout is not None and child.stderr is not None
+        self.pid = child.pid
+        self._child = child
+        self._mark = mark
+        self._watchdog = watchdog
+        self._strays = strays
+        self._exit_descriptor = exit_descriptor
+        self._outputs = {child.stdout.fileno(): Stream.STDOUT, child.stderr.fileno(): Stream.STDERR}
+        self._wake_read, self._wake_write = os.pipe()
+        self._poll = select.poll()
+        for descriptor in (*self._outputs, self._exit_descriptor, self._wake_read):
+            os.set_blocking(descriptor, False)
+            self._poll.register(descriptor, select.POLLIN)
+        self._ended: Exit | None = None
+        self._closed = False
+
+    @property
+    def ended(self) -> Exit | None:
+        return self._ended
+
+    @property
+    def holds_pipes(self) -> bool:
+        return bool(self._outputs)
+
+    def pump(self, deliver: Deliver, seconds: float | None) -> bool:
+        was_running = self._ended is None
+        deadline = None if seconds is None else time.monotonic() + seconds
+        while self._outputs or self._ended is None:
+            left = None if deadline is None else max(0.0, deadline - time.monotonic())
+            ready = self._poll.poll(None if left is None else left * 1000)
+            if not ready or not self._handle(ready, deliver):
+                return False
+            if was_running and self._ended is not None and self._outputs:
+                return False
+            if left == 0.0:
+                return False
+        return True
+
+    def _handle(self, ready: list[tuple[int, int]], deliver: Deliver) -> bool:
+        woken = False
+        for descriptor, _ in ready:
+            if descriptor == self._wake_read:
+                os.read(descriptor, 4096)
+                woken = True
+            elif descriptor == self._exit_descriptor:
+                self._note_end()
+            else:
+                self._read(descriptor, deliver)
+        return not woken
+
+    def _read(self, descriptor: int, deliver: Deliver) -> None:
+        try:
+            data = os.read(descriptor, CHUNK_BYTES)
+        except BlockingIOError:
+            return
+        if data:
+            deliver(self._outputs[descriptor], data)
+        else:
+            self._poll.unregister(descriptor)
+            del self._outputs[descriptor]
+
+    def _note_end(self) -> None:
+        # WNOWAIT leaves the program a zombie, so that its group's number stays taken until `close`.
+        found = os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+        if found is None:
+            return
+        self._poll.unregister(self._exit_descriptor)
+        killed = found.si_code in (os.CLD_KILLED, os.CLD_DUMPED)
+        self._ended = Exit(None if killed else found.si_status, found.si_status if killed else None, None, None)
+        self._signal_group(signal.SIGTERM)  # to what it left behind
+
+    def wake(self) -> None:
+        with contextlib.suppress(OSError):
+            os.write(self._wake_write, b"!")
+
+    def ask_to_end(self) -> None:
+        self._signal_group(signal.SIGTERM)
+
+    def kill(self) -> None:
+        self._signal_group(signal.SIGKILL)
+        for _ in range(3):  # a stray may start another one while it is looked for
+            found = list(self._strays(self._mark)) if self._mark else []
+            for pid in found:
+                with contextlib.suppress(ProcessLookupError, PermissionError):
+                    os.kill(pid, signal.SIGKILL)
+            if not found:
+                return
+
+    def _signal_group(self, number: int) -> None:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(self.pid, number)
+
+    def close(self) -> None:
+        if self._closed:
+            return
+        self._closed = True
+        self._signal_group(signal.SIGKILL)
+        _, status, usage = os.wait4(self.pid, 0)
+        self._child.returncode = os.waitstatus_to_exitcode(status)
+        self._watchdog.forget(self.pid)
+        if self._ended is None:
+            number = -self._child.returncode
+            self._ended = Exit(None, number, None, None) if number > 0 else Exit(-number, None, None, None)
+        self._ended = self._ended._replace(
+            peak_memory_bytes=peak_bytes(usage.ru_maxrss), cpu_ms=round((usage.ru_utime + usage.ru_stime) * 1000)
+        )
+        for pipe in (self._child.stdout, self._child.stderr):
+            assert pipe is not None
+            pipe.close()
+        for descriptor in (self._exit_descriptor, self._wake_read, self._wake_write):
+            os.close(descriptor)
+
+
+def peak_bytes(maximum_resident: int) -> int:
+    """ru_maxrss in bytes: getrusage(2) counts kibibytes on Linux, bytes on macOS."""
+    import sys
+
+    return maximum_resident if sys.platform == "darwin" else maximum_resident * 1024
+
+
+class PosixLauncher:
+    """Starts programs on Linux and macOS."""
+
+    def __init__(
+        self,
+        exit_descriptor: Callable[[int], int],
+        strays: Callable[[str], Iterable[int]],
+        limit: Callable[[int, Launch], None],
+    ) -> None:
+        self._exit_descriptor = exit_descriptor
+        self._strays = strays
+        self._limit = limit
+        self._watchdog = Watchdog()
+
+    def launch(self, what: Launch) -> PosixProcess:
+        child = subprocess.Popen(
+            what.words,
+            executable=what.program,
+            cwd=what.directory,
+            env=dict(what.environment),
+            stdin=subprocess.DEVNULL if what.stdin is None else what.stdin,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+            bufsize=0,
+        )
+        try:
+            self._watchdog.watch(child.pid)
+            self._limit(child.pid, what)
+            return PosixProcess(child, what.mark, self._watchdog, self._strays, self._exit_descriptor(child.pid))
+        except BaseException:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(child.pid, signal.SIGKILL)
+            child.communicate()
+            raise
+
+    def close(self) -> None:
+        self._watchdog.close()

@@ -1,0 +1,148 @@
+"""What every launcher promises, with real programs."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+
+from hearth import identifiers
+from hearth.execution import Ending, Run
+from hearth.platforms.local import local_host
+from hearth.platforms.processes import Launch, Launcher, Stream
+
+SLEEPER = "import time; time.sleep(300)"
+
+
+@pytest.fixture(scope="module")
+def launcher() -> Iterator[Launcher]:
+    made = local_host().make_launcher()
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def mark() -> Iterator[str]:
+    """A text that only what the test started has in its environment; nothing of that may be left."""
+    made = identifiers.new("tst", 0)
+    yield made
+    assert [p for p in psutil.process_iter() if _is_marked(p, made)] == []
+
+
+def _is_marked(process: psutil.Process, mark: str) -> bool:
+    try:
+        return process.status() != psutil.STATUS_ZOMBIE and process.environ().get("HEARTH_TEST_MARK") == mark
+    except (psutil.Error, OSError):
+        return False
+
+
+def python(code: str, mark: str = "") -> Launch:
+    environment = {**os.environ, "HEARTH_TEST_MARK": mark}
+    return Launch(sys.executable, (sys.executable, "-c", code), os.getcwd(), environment, mark=mark)
+
+
+def run(
+    launcher: Launcher, what: Launch, timeout_ms: int | None = 20_000, grace_ms: int = 200
+) -> tuple[Ending, dict[Stream, bytes]]:
+    heard = {Stream.STDOUT: b"", Stream.STDERR: b""}
+
+    def deliver(stream: Stream, data: bytes) -> None:
+        heard[stream] += data
+
+    return Run(launcher, what).to_end(deliver, timeout_ms=timeout_ms, grace_ms=grace_ms), heard
+
+
+def test_both_outputs_and_the_exit_code_come_back(launcher: Launcher, mark: str) -> None:
+    code = "import sys; sys.stdout.write('out'); sys.stderr.write('err'); sys.exit(3)"
+    ending, heard = run(launcher, python(code, mark))
+    assert (ending.exit.code, ending.timed_out, ending.pipes_held) == (3, False, False)
+    assert heard == {Stream.STDOUT: b"out", Stream.STDERR: b"err"}
+
+
+def test_a_program_without_input_reads_its_end_at_once(launcher: Launcher, mark: str) -> None:
+    ending, heard = run(launcher, python("import sys; print(len(sys.stdin.read()))", mark))
+    assert (ending.exit.code, heard[Stream.STDOUT].strip()) == (0, b"0")
+
+
+def test_what_a_program_leaves_behind_with_its_outputs_is_ended(launcher: Launcher, mark: str) -> None:
+    leave = f"import subprocess, sys; subprocess.Popen([sys.executable, '-c', {SLEEPER!r}]); print('hi')"
+    ending, heard = run(launcher, python(leave, mark))
+    assert (ending.exit.code, heard[Stream.STDOUT].strip()) == (0, b"hi")
+    assert ending.duration_ms < 10_000
+
+
+def test_a_time_out_ends_the_whole_tree(launcher: Launcher, mark: str) -> None:
+    tree = (
+        f"import subprocess, sys; [subprocess.Popen([sys.executable, '-c', {SLEEPER!r}]) for _ in range(3)]; {SLEEPER}"
+    )
+    ending, _ = run(launcher, python(tree, mark), timeout_ms=500)
+    assert ending.timed_out
+
+
+def test_cancelling_from_another_thread_ends_the_tree(launcher: Launcher, mark: str) -> None:
+    begun = Run(launcher, python(SLEEPER, mark))
+    threading.Timer(0.05, begun.cancel).start()
+    ending = begun.to_end(lambda *_: None, timeout_ms=None, grace_ms=100)
+    assert (ending.cancelled, ending.timed_out) == (True, False)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals and sessions")
+class TestPosix:
+    def test_a_signal_is_told_as_one(self, launcher: Launcher, mark: str) -> None:
+        ending, _ = run(launcher, python("import os, signal; os.kill(os.getpid(), signal.SIGKILL)", mark))
+        assert (ending.exit.code, ending.exit.signal) == (None, 9)
+
+    def test_what_ignores_the_request_to_end_is_killed_after_the_grace(self, launcher: Launcher, mark: str) -> None:
+        deaf = f"import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN); {SLEEPER}"
+        ending, _ = run(launcher, python(deaf, mark), timeout_ms=500, grace_ms=100)
+        assert (ending.timed_out, ending.exit.signal) == (True, 9)
+
+    def test_a_program_has_time_to_clean_up(self, launcher: Launcher, mark: str, tmp_path: Path) -> None:
+        note = tmp_path / "cleaned"
+        tidy = (
+            "import signal, sys, time, pathlib\n"
+            f"def tidy(*_):\n    time.sleep(0.2); pathlib.Path({str(note)!r}).touch(); sys.exit(0)\n"
+            "signal.signal(signal.SIGTERM, tidy); print('ready', flush=True); time.sleep(300)"
+        )
+        ending, _ = run(launcher, python(tidy, mark), timeout_ms=700, grace_ms=5_000)
+        assert (ending.timed_out, ending.exit.code, note.exists()) == (True, 0, True)
+
+    def test_a_stray_in_a_session_of_its_own_that_holds_the_outputs_is_found(
+        self, launcher: Launcher, mark: str
+    ) -> None:
+        stray = (
+            "import subprocess, sys\n"
+            f"subprocess.Popen([sys.executable, '-c', {SLEEPER!r}], start_new_session=True); print('hi')"
+        )
+        ending, heard = run(launcher, python(stray, mark))
+        assert (ending.exit.code, ending.pipes_held, heard[Stream.STDOUT]) == (0, True, b"hi\n")
+
+    def test_programs_end_with_hearth_when_it_is_killed(self, mark: str) -> None:
+        code = (
+            "import os, sys\n"
+            "from hearth.platforms.local import local_host\n"
+            "from hearth.platforms.processes import Launch\n"
+            "sleeper = 'import time; print(1, flush=True); time.sleep(300)'\n"
+            "launch = Launch(sys.executable, (sys.executable, '-c', sleeper), os.getcwd(), dict(os.environ))\n"
+            "process = local_host().make_launcher().launch(launch)\n"
+            "process.pump(lambda *_: (print('up', flush=True), process.wake()), None)\n"
+            "sys.stdin.read()\n"
+        )
+        root = str(Path(__file__).parents[2])
+        environment = {**os.environ, "HEARTH_TEST_MARK": mark, "PYTHONPATH": root}
+        with subprocess.Popen(
+            [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment
+        ) as hearth:
+            assert hearth.stdout is not None
+            assert hearth.stdout.readline() == b"up\n"
+            children = [p for p in psutil.Process(hearth.pid).children(recursive=True) if p.name() != "sh"]
+            assert children
+            hearth.kill()
+        _, alive = psutil.wait_procs(children, timeout=3)
+        assert alive == []
