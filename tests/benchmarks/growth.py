@@ -46,7 +46,7 @@ def _step(step: str, opened: Session) -> Callable[[], Sample]:
         return opened.timed("fs.undo", last=True)
 
     def history() -> Sample:
-        return opened.timed("fs.history", path="file-1.txt")
+        return opened.timed("fs.history", path="file-1.txt", limit=10)
 
     return {"write": write, "undo": undo, "history": history}[step]
 
