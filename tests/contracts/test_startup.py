@@ -29,6 +29,10 @@ ALLOWED: dict[tuple[str, ...], set[str]] = {
     ("fs", "stat", "--help"): set(),
     ("fs", "stat", ".", "--json"): STORE,
     ("fs", "stat", "."): STORE,
+    ("fs", "list"): STORE,
+    ("fs", "find", "*.py"): STORE,
+    ("fs", "read", "a.txt"): STORE,
+    ("fs", "search", "hello"): STORE | {"subprocess"},
     ("operations",): {"json"},
     ("call", "fs.stat", '{"path": "."}'): STORE | PYDANTIC,
 }
@@ -47,6 +51,7 @@ finally:
 @pytest.mark.parametrize("words", ALLOWED, ids=" ".join)
 def test_a_command_imports_only_the_heavy_modules_that_it_may(words: tuple[str, ...], work: Path) -> None:
     root = str(Path(__file__).parents[2])
+    (work / "a.txt").write_bytes(b"hello")
     done = subprocess.run(
         [sys.executable, "-S", "-c", PROGRAM, *words],
         cwd=work,

@@ -125,3 +125,15 @@ def test_an_unreadable_directory_is_skipped_and_counted(as_nobody: Path, runtime
     lines = search(here, SearchFiles(query="needle"))
     assert [each.path for each in lines.matches] == ["a/needle.txt", "z/needle.txt"]
     assert (lines.skipped, lines.state) == ({"permission": 1}, "completed")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows makes no path of that length by name")
+def test_a_very_deep_tree_is_walked_to_a_bound(work: Path, runtime: Runtime, monkeypatch: pytest.MonkeyPatch) -> None:
+    for _ in range(300):
+        os.mkdir("d")
+        monkeypatch.chdir("d")
+    monkeypatch.chdir(work)
+    names = find(runtime, FindNames())
+    assert (len(names.found), names.skipped, names.state) == (256, {"too_deep": 1}, "completed")
+    lines = search(runtime, SearchFiles(query="x", ignored=True))
+    assert lines.state == "completed"
