@@ -12,7 +12,7 @@ from hearth.model import Hidden, Items, State
 
 _UNITS = ("KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
 # Below a table only what says that there is more, or that something went wrong.
-_BELOW = ("state", "next_cursor", "errors")
+_BELOW = ("state", "stopped", "next_cursor", "errors")
 
 
 def items_field(result: Any) -> Field | None:
@@ -27,7 +27,16 @@ def rows_of(result: Any, field: Field, *, human: bool) -> tuple[tuple[str, ...],
     items = [plain(item) for item in getattr(result, field.name)]
     marker = field.find(Items)
     columns = (marker.columns if marker else ()) or (tuple(items[0]) if items else ())
-    return columns, [[cell(item.get(column), column if human else "") for column in columns] for item in items]
+    rows = [[cell(item.get(column), column if human else "") for column in columns] for item in items]
+    return _without_empty_ends(columns, rows)
+
+
+def _without_empty_ends(columns: tuple[str, ...], rows: list[list[str]]) -> tuple[tuple[str, ...], list[list[str]]]:
+    """The table without its last columns, as long as no row fills them."""
+    width = len(columns)
+    while width > 1 and not any(row[width - 1] for row in rows):
+        width -= 1
+    return columns[:width], [row[:width] for row in rows]
 
 
 def facts_of(result: Any, *, below_table: bool, human: bool) -> list[str]:

@@ -81,7 +81,9 @@ class SearchMatch:
 class SearchResult:
     state: State = State.COMPLETED
     path: Annotated[str, PathName(), Help("The absolute path that was searched.")]
-    matches: Annotated[tuple[SearchMatch, ...], Items(("path", "line", "text")), Help("By path and line.")]
+    matches: Annotated[
+        tuple[SearchMatch, ...], Items(("path", "line", "text", "before", "after")), Help("By path and line.")
+    ]
     truncated: Annotated[bool, Help("Whether there may be more.")]
     stopped: Annotated[str | None, Help("The bound that ended it: limit, bytes, entries, time.")] = None
     engine: Annotated[str, Help("What proposed the files: ripgrep or walk.")]

@@ -191,6 +191,13 @@ def test_one_file_can_be_searched(work: Path, hearth: Callable[..., Any]) -> Non
     assert (done.status, done.out) == (0, f"{Path('a/x.txt')}\t2\tneedle\n")
 
 
+def test_context_is_shown_at_the_shell_when_asked_for(work: Path, hearth: Callable[..., Any]) -> None:
+    write(work, {"a": b"1\n2\nneedle\n4\n"})
+    assert hearth("fs", "search", "needle").out == "a\t3\tneedle\n"
+    assert hearth("fs", "search", "needle", "-C", "2").out == "a\t3\tneedle\t1, 2\t4\n"
+    assert hearth("fs", "search", "a", "--in", "name").out == "a\n"
+
+
 def test_a_search_without_a_match_ends_well(work: Path, hearth: Callable[..., Any]) -> None:
     write(work, {"a": b"x"})
     assert (hearth("fs", "search", "needle").status, hearth("fs", "search", "needle").out) == (0, "")
