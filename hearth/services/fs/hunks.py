@@ -175,4 +175,4 @@ def _explained(lines: list[str], hunk: Hunk, where: str) -> Conflict:
     if not hunk.old:
         message = f"{where}: the file has no line {hunk.start:,}, only {len(lines):,}"
         return Conflict(message, field="diff", lines=len(lines))
-    return explain("\n".join(lines), "\n".join(_bare(line) for line in hunk.old), where)
+    return explain("\n".join(lines), "\n".join(_bare(line) for line in hunk.old), "diff", label=where)

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from hearth.errors import Conflict
 from hearth.secrets import redact
+from hearth.services.fs import misread
 from hearth.services.fs.folded import BLANKS, common_length, field_of, fold_line_ends
 from hearth.services.fs.text import LineEnds, describe
 
@@ -53,21 +54,24 @@ def no_match(text: str, ends: LineEnds, wanted: Any, where: str) -> Conflict:
         return Conflict(f"{field}: the pattern matches nowhere", field=field, found=0, expected=wanted.expected)
     if wanted.exact:
         return explain(text, wanted.old, field)
-    old = wanted.old.replace("\r\n", "\n")
-    return explain(fold_line_ends(text, ends).text, old, field, tolerant_hint=not wanted.loose)
+    plain, old, new = fold_line_ends(text, ends).text, *(words.replace("\r\n", "\n") for words in wanted[:2])
+    conflict = explain(plain, old, field, tolerant_hint=not wanted.loose)
+    conflict.hint = misread.hint(plain, old, new) or conflict.hint
+    return conflict
 
 
-def explain(text: str, old: str, field: str, *, tolerant_hint: bool = False) -> Conflict:
-    """The conflict that tells the text nearest to `old`, which stands in `field` of the input. Line ends of both are
-    LF, unless they matter."""
+def explain(text: str, old: str, field: str, *, label: str = "", tolerant_hint: bool = False) -> Conflict:
+    """The conflict that tells the text nearest to `old`, which stands in `field` of the input; `label` says what it
+    is where the name of the field does not. Line ends of both are LF, unless they matter."""
+    label = label or field
     best = nearest(text, old)
     if best is None:
-        message = f"{field} was not found, nor anything like it"
+        message = f"{label} was not found, nor anything like it"
         return Conflict(message, hint="read the file again: it may have changed", field=field, found=0)
     told = [_told(text, old, each) for each in best.differences[:MAX_DIFFERENCES]]
     only_blanks = all(_is_blank(each.found) and _is_blank(each.wanted) for each in best.differences)
     return Conflict(
-        f"{field} was not found; {_summary(text, best, told)}",
+        f"{label} was not found; {_summary(text, best, told)}",
         hint=_hint(only_blanks and tolerant_hint),
         field=field,
         found=0,

@@ -11,10 +11,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given as drawn
+from hypothesis import strategies as st
 
 from hearth import dispatch
 from hearth.containment import Root
 from hearth.runtime import Runtime
+from hearth.services.fs.exact_text import exact_text
+from hearth.services.fs.replacement import Wanted, edits_of
+from hearth.services.fs.rewrite import edited
 from hearth.settings import Settings
 
 Hearth = Callable[..., Any]
@@ -127,6 +132,47 @@ def test_the_mode_stays(runtime: Runtime) -> None:
     assert file.stat().st_mode & 0o777 == 0o750
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="links need a privilege on Windows")
+def test_a_link_s_target_is_patched_and_the_link_stays(runtime: Runtime) -> None:
+    base = Path(runtime.base)
+    (base / "target").write_bytes(b"a\n")
+    (base / "link").symlink_to("target")
+    assert patch(runtime, path="link", old="a", new="b").result.path == str(base / "target")
+    assert (base / "link").is_symlink()
+    assert (base / "target").read_bytes() == b"b\n"
+
+
+@pytest.mark.parametrize(
+    "given", [{"old": "b", "new": "B"}, {"insert": [{"after": 0, "text": "x"}]}, {"delete": ["1:2"]}]
+)
+def test_a_patch_can_be_undone_and_done_again(runtime: Runtime, given: dict[str, Any]) -> None:
+    data = "a\r\nb\nü".encode("utf-8-sig")
+    after = patched(runtime, data, **given)
+    for operation, content in (("fs.undo", data), ("fs.redo", after), ("fs.undo", data)):
+        answer = dispatch.call_json(runtime, operation, {"last": True})
+        assert answer.error is None, answer.error
+        assert (Path(runtime.base) / "f").read_bytes() == content
+
+
+@drawn(
+    st.lists(st.tuples(st.text("aé€ ", max_size=5), st.sampled_from(["\n", "\r\n"])), max_size=8),
+    st.sampled_from(["utf-8", "utf-8-sig", "utf-16", "utf-16-be", "utf-32", "cp1252"]),
+    st.integers(0, 8),
+    st.text("bß\n", max_size=6),
+)
+def test_all_bytes_but_those_of_the_words_stay(lines: list[tuple[str, str]], encoding: str, at: int, new: str) -> None:
+    before, behind = ("".join(map("".join, part)) for part in (lines[:at], lines[at:]))
+    file = exact_text(f"{before}@@{behind}".encode(encoding), encoding)
+    made = edited(file, edits_of(file.text, file.form.line_ends, Wanted("@@", new), ""))
+    data, mark = file.bytes_of(made.text), file.form.mark
+    plain = encoding.replace("-sig", "") if encoding != "utf-16" else "utf-16-le"
+    plain = "utf-32-le" if plain == "utf-32" else plain
+    head, tail = mark + before.encode(plain), behind.encode(plain)
+    assert data.startswith(head)
+    assert data.endswith(tail)
+    assert data[len(head) : len(data) - len(tail)].decode(plain).replace("\r\n", "\n") == new
+
+
 # What does not match.
 
 
@@ -145,6 +191,14 @@ def test_a_miss_shows_the_exact_characters_quickly(runtime: Runtime) -> None:
     assert details["nearest"]["text"] == row
     assert seconds < 0.4  # 0.1 on an idle machine
     assert patch(runtime, path="table.md", old="| Alpha one | 12 |", new="x", ignore_whitespace=True).error is None
+
+
+def test_a_usual_mistake_in_old_is_the_hint(work: Path, hearth: Hearth) -> None:
+    (work / "f").write_bytes(b"one\r\ntwo\r\n")
+    done = hearth("fs", "patch", "f", "--old", "one\\ntwo", "--new", "x")
+    assert done.status == 3
+    assert "backslash" in done.err
+    assert "made before" in hearth("fs", "patch", "f", "--old", "1\n2", "--new", "one\ntwo").err
 
 
 def test_too_many_matches_are_a_conflict_that_names_lines(runtime: Runtime) -> None:

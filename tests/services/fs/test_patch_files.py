@@ -78,6 +78,16 @@ def test_a_diff_changes_makes_renames_and_removes_files_in_one_receipt(files: Pa
         assert (files / "sub" / "made.sh").stat().st_mode & 0o777 == 0o755
 
 
+def test_a_diff_is_undone_as_a_whole(files: Path, hearth: Hearth) -> None:
+    before = tree(files)
+    assert hearth("fs", "patch", "--diff", "-", stdin=SEVERAL.encode()).status == 0
+    after = tree(files)
+    assert hearth("fs", "undo", "--last").status == 0
+    assert tree(files) == before
+    assert hearth("fs", "redo", "--last").status == 0
+    assert tree(files) == after
+
+
 def test_a_dry_run_of_a_diff_changes_nothing_and_tells_the_same(files: Path, hearth: Hearth) -> None:
     before = tree(files)
     dry = hearth("fs", "patch", "--diff", "-", "--dry-run", "--json", stdin=SEVERAL.encode()).json

@@ -125,6 +125,10 @@ def test_context_that_changed_is_ignored_only_on_request() -> None:
 def test_a_hunk_that_fits_nowhere_tells_the_nearest_text() -> None:
     with pytest.raises(Conflict) as caught:
         patched("first\nsecond\xa0line\nthird\n", by_difflib("first\nsecond line\nthird\n", "first\nthird\n"))
+    assert caught.value.message.startswith(
+        "f, hunk 1 (line 3 of the diff) was not found; the nearest text is at line 1"
+    )
+    assert caught.value.details["field"] == "diff"
     told = caught.value.details["nearest"]
     assert (told["differences"][0]["line"], told["differences"][0]["found"]) == (2, "U+00A0 NO-BREAK SPACE")
 
