@@ -4,6 +4,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from hearth import dispatch, event_log
 from hearth.clock import Clock
 from hearth.runtime import Caller, Runtime
@@ -78,3 +80,37 @@ def test_writes_remove_old_receipts_in_passing(runtime: Runtime, work: Path) -> 
         found = [row["at"] for row in view.execute("SELECT at FROM receipts")]
     assert [at[:10] for at in found] == [later.now()[:10]]
     assert sorted(each.name for each in work.iterdir()) == ["new", "old"]
+
+
+@pytest.mark.parametrize("size", [10, 100_000])
+def test_a_change_whose_backup_is_gone_is_not_undone_and_says_why(runtime: Runtime, work: Path, size: int) -> None:
+    (work / "a").write_bytes(b"x" * size)
+    tight = runtime.for_call(settings=Settings(retention=RetentionSettings(backups_max_bytes=0)))
+    done = dispatch.call_json(tight, "fs.write", {"path": "a", "data": "new"})
+    assert collect(tight) == {"backups": 1}
+    undone = dispatch.call_json(tight, "fs.undo", {"receipt": done.result.receipt})
+    assert undone.error is not None
+    assert undone.error.code == "backup_missing"
+    assert (work / "a").read_bytes() == b"new"
+
+
+def test_a_tree_whose_trash_was_emptied_is_not_brought_back(runtime: Runtime, work: Path) -> None:
+    (work / "tree").mkdir()
+    (work / "tree" / "a").write_bytes(b"x" * 1_000)
+    tight = runtime.for_call(settings=Settings(retention=RetentionSettings(backups_max_bytes=0)))
+    done = dispatch.call_json(tight, "fs.delete", {"path": "tree", "recursive": True})
+    assert done.error is None
+    assert collect(tight) == {"backups": 1}
+    assert not list(Path(runtime.data_dir, "trash").iterdir())
+    undone = dispatch.call_json(tight, "fs.undo", {"receipt": done.result.receipt})
+    assert undone.error is not None
+    assert undone.error.code in ("backup_missing", "conflict")
+    assert list(work.iterdir()) == []
+
+
+def test_what_no_backup_is_needed_for_can_still_be_undone(runtime: Runtime, work: Path) -> None:
+    tight = runtime.for_call(settings=Settings(retention=RetentionSettings(backups_max_bytes=0)))
+    done = dispatch.call_json(tight, "fs.write", {"path": "new", "data": "new"})
+    collect(tight)
+    assert dispatch.call_json(tight, "fs.undo", {"receipt": done.result.receipt}).error is None
+    assert list(work.iterdir()) == []
