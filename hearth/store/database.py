@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 FILE_NAME = "hearth.sqlite3"
 APPLICATION_ID = 0x48525448  # "HRTH"
 BUSY_TIMEOUT_MS = 10_000
+SWITCH_WAIT_MS = 100
 MAX_READERS = 4
 OLDEST_SQLITE = (3, 37, 0)
 SCHEMA_VERSION = 1  # how many migrations there are; a test counts them
@@ -149,14 +150,16 @@ class Store:
             version = version_of(self._writer, self.path)
             if self._writer.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
                 self._switch_to_wal()
+            self._writer.execute(f"PRAGMA busy_timeout = {BUSY_TIMEOUT_MS}")
         if version < SCHEMA_VERSION:
             from hearth.store import creation
 
             with self.write(durable=True, wait_ms=wait_ms) as tx:
                 creation.migrate(tx, self.path)
-        self._writer.execute(f"PRAGMA busy_timeout = {BUSY_TIMEOUT_MS}")
 
     def _switch_to_wal(self) -> None:
+        # The switch needs the database for itself. Where others read it the old way, the next process may do it.
+        self._writer.execute(f"PRAGMA busy_timeout = {SWITCH_WAIT_MS}")
         try:
             self._writer.execute("PRAGMA journal_mode = WAL")
         except sqlite3.OperationalError as error:

@@ -3,6 +3,8 @@ from __future__ import annotations
 import os
 import sqlite3
 import threading
+import time
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -248,6 +250,23 @@ def test_a_database_that_left_wal_mode_is_brought_back(store: Store, data: Path)
     with again.read() as view:
         assert view.execute("PRAGMA journal_mode").fetchone()[0] == "wal"
     again.close()
+
+
+def test_a_database_that_cannot_leave_its_old_mode_now_works_in_it(store: Store, data: Path) -> None:
+    store.close()
+    with closing(sqlite3.connect(data / FILE_NAME, isolation_level=None)) as other:
+        other.execute("PRAGMA journal_mode = DELETE")
+        other.execute("BEGIN")
+        other.execute("SELECT count(*) FROM events").fetchone()
+        started = time.monotonic()
+        again = reopened(data)
+        assert time.monotonic() - started < 3  # the usual wait is ten seconds
+        assert count(again) == 0
+        other.execute("ROLLBACK")
+        with again.write() as tx:
+            events.insert(tx, [event()])
+        assert count(again) == 1
+        again.close()
 
 
 @pytest.mark.parametrize("name", ["100% sure?", "a#b", "naïve ü"])

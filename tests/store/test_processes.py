@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
 
 from hearth.clock import Clock
 from hearth.platforms.local import local_host
+from hearth.store import events
 from hearth.store.database import Store, open_store
-from tests.store.rows import count
+from tests.store.rows import count, event
 
 # Starting a process takes seconds on the emulated Windows.
 pytestmark = pytest.mark.timeout(60)
@@ -107,3 +109,29 @@ def test_32_commands_at_once_on_an_empty_data_directory_all_answer(work: Path, d
     ]
     said = [process.communicate(timeout=100)[1] for process in started]
     assert ([process.returncode for process in started], said) == ([0] * 32, [b""] * 32)
+
+
+def test_workers_wait_out_another_process_that_writes_for_long(store: Store, data: Path) -> None:
+    process = start(HOLDER, str(data))
+    assert process.stdout is not None
+    assert process.stdout.readline().strip() == b"inside"
+    failed: list[BaseException] = []
+
+    def work(number: int) -> None:
+        try:
+            for _ in range(5):
+                count(store)
+                with store.write() as tx:
+                    events.insert(tx, [event(number)])
+        except BaseException as error:
+            failed.append(error)
+
+    workers = [threading.Thread(target=work, args=(number,)) for number in range(8)]
+    for worker in workers:
+        worker.start()
+    workers[0].join(timeout=0.5)
+    assert (workers[0].is_alive(), count(store)) == (True, 0)  # reads are answered meanwhile
+    process.communicate(timeout=10)
+    for worker in workers:
+        worker.join(timeout=20)
+    assert (failed, count(store)) == ([], 1_000 + 40)
