@@ -21,8 +21,8 @@ class Proposal(NamedTuple):
     offset: int  # of that line
 
 
-class PatternRefused(Exception):
-    """ripgrep does not take the expression, though RE2 does."""
+class Failed(Exception):
+    """ripgrep did not do its work: it does not take the expression, though RE2 does, or it is too old, or it ended."""
 
 
 class Scope(NamedTuple):
@@ -42,7 +42,7 @@ def arguments(program: str, query: Query, scope: Scope) -> list[str]:
     made = [program, "--no-config", "--color=never", "--no-heading", "--with-filename", "--null", "--line-number"]
     # A line longer than one byte is not printed, only where it begins; the first of each file will do.
     made += ["--byte-offset", "--max-columns=1", "--max-count=1", "--crlf", "--debug", "--no-require-git"]
-    made += ["--no-ignore-global", f"--max-filesize={scope.max_file_bytes}"]
+    made += ["--no-ignore-global", "--no-ignore-messages", f"--max-filesize={scope.max_file_bytes}"]
     made += ["--hidden"] * scope.hidden + ["--no-ignore"] * scope.ignored + ["--text"] * scope.binary
     made += ["--no-ignore-parent"] * (not scope.parents) + ["--ignore-case"] * query.ignore_case
     made += ["--glob=!.git"] * (not scope.ignored)
@@ -65,7 +65,7 @@ class Search:
         """Raises `OSError` when the program cannot be started."""
         self.skipped: Counter[str] = Counter()
         self._budget = budget
-        self._complaint = b""
+        self._complaint = False  # about more than one file
         self._done = threading.Event()
         self._process = programs.start_reader(list(command), folder)
         self._threads = [threading.Thread(target=each, daemon=True) for each in (self._count, self._guard)]
@@ -84,7 +84,7 @@ class Search:
         programs.end(self._process)
 
     def proposals(self) -> Iterator[Proposal]:
-        """Files as ripgrep finds them. Raises `PatternRefused`."""
+        """Files as ripgrep finds them. Raises `Failed`."""
         pipe = self._process.stdout
         assert pipe is not None
         pending = b""
@@ -93,8 +93,10 @@ class Search:
             yield from records
         self._process.wait()
         self._threads[0].join()
-        if self._process.returncode == 2 and b"regex" in self._complaint:
-            raise PatternRefused
+        # 1: nothing was found; 2: some files could not be read, or nothing could be done at all.
+        status = self._process.returncode
+        if self._budget.stopped is None and (status not in (0, 1, 2) or (status == 2 and self._complaint)):
+            raise Failed
 
     def _guard(self) -> None:
         # The reader waits for the pipe alone; this ends the program when time is up or the caller took the call back.
@@ -113,10 +115,10 @@ class Search:
         for line in pipe:
             if b"ignoring " in line:
                 self.skipped[_reason(line)] += not _is_asked_for(line)
+            elif b"(os error " in line:
+                self.skipped["permission" if line.rstrip().endswith((b"error 13)", b"error 5)")) else "unreadable"] += 1
             elif not line.startswith(b"rg: DEBUG"):
-                if b"ermission denied" in line or b"os error 5)" in line:
-                    self.skipped["permission"] += 1
-                self._complaint = (self._complaint + line)[:4096]
+                self._complaint = True
 
 
 _REASONS = (

@@ -31,21 +31,28 @@ class FileBytes(NamedTuple):
         return os.read(self.descriptor, length)
 
 
-class TextBytes(NamedTuple):
+class TextBytes:
     """A text of two or four bytes a character, as UTF-8."""
 
-    data: bytes
-    encoding: str
+    def __init__(self, data: bytes, encoding: str) -> None:
+        from hearth.services.fs.text import mark_of
+
+        self.data = data
+        self._encoding = encoding
+        self._known = (0, len(mark_of(encoding)))
 
     def read_at(self, offset: int, length: int) -> bytes:
         return self.data[offset : offset + length]
 
     def place_of(self, offset: int) -> int:
         """Where in the file stands what stands at `offset` of the UTF-8."""
-        from hearth.services.fs.text import mark_of
-
-        text = self.data[:offset].decode("utf-8", "surrogatepass")
-        return len(mark_of(self.encoding)) + len(text.encode(self.encoding, "surrogatepass"))
+        # Matches come in order, so each is counted from the one before.
+        known, place = self._known
+        assert known <= offset
+        text = self.data[known:offset].decode("utf-8", "surrogatepass")
+        place += len(text.encode(self._encoding, "surrogatepass"))
+        self._known = (offset, place)
+        return place
 
 
 class LineHit(NamedTuple):

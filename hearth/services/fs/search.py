@@ -82,7 +82,9 @@ class SearchResult:
     state: State = State.COMPLETED
     path: Annotated[str, PathName(), Help("The absolute path that was searched.")]
     matches: Annotated[
-        tuple[SearchMatch, ...], Items(("path", "line", "text", "before", "after")), Help("By path and line.")
+        tuple[SearchMatch, ...],
+        Items(("path", "line", "text", "before", "after")),
+        Help("By path and line; when a bound ends the search, any of those that there are."),
     ]
     truncated: Annotated[bool, Help("Whether there may be more.")]
     stopped: Annotated[str | None, Help("The bound that ended it: limit, bytes, entries, time.")] = None
@@ -125,9 +127,16 @@ class _Call:
         self.globs = Globs(given.globs, case_sensitive=case_sensitive)
         self.types = Globs(self.type_globs, case_sensitive=case_sensitive)
         self.budget = Budget(runtime.clock, runtime.cancelled, timeout_ms=given.timeout_ms, entries=given.max_entries)
-        self.bytes_left = given.max_output_bytes or runtime.settings.max_output_bytes
+        self.bytes_left = 0
         self.matches: list[SearchMatch] = []
         self.skipped: Counter[str] = Counter()
+        self.start_again()
+
+    def start_again(self) -> None:
+        """Forget what was found."""
+        self.bytes_left = self.given.max_output_bytes or self.runtime.settings.max_output_bytes
+        self.matches.clear()
+        self.skipped.clear()
 
     def selects(self, path: str) -> bool:
         return self.globs.select(path) and self.types.select(path)
@@ -167,16 +176,16 @@ class _Call:
             line, offset = 1, 0  # what was proposed counts bytes of another encoding
         count = 0
         for hit in scan.hits(source, head, self.matcher, start=offset, number=line):
+            if not self.budget.allows():
+                break
             if hit is None:
-                if not self.budget.allows():
-                    break
-            elif count == max_count:
+                continue
+            if count == max_count:
                 self.skipped["max_count"] += 1
                 break
-            elif not self.add(_match(path, source, hit, self.given.context)):
+            if not self.add(_match(path, source, hit, self.given.context)):
                 break
-            else:
-                count += 1
+            count += 1
         return count
 
     def result(self, path: str, engine: str) -> SearchResult:
@@ -278,7 +287,8 @@ def _proposed(tree: Tree, call: _Call, query: Query) -> bool:
                 if not _confirm(tree, call, handles, proposal):
                     break
             complete = call.budget.stopped is None
-    except (ripgrep.PatternRefused, OSError):
+    except (ripgrep.Failed, OSError):
+        call.start_again()
         return False
     call.skipped += running.skipped
     if complete:

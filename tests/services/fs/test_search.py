@@ -247,7 +247,10 @@ def test_links_are_not_followed(work: Path, runtime: Runtime, tmp_path: Path, en
 
 
 @needs_links
-def test_a_directory_swapped_for_a_link_gives_no_outside_hit(work: Path, runtime: Runtime, tmp_path: Path) -> None:
+@pytest.mark.parametrize("rounds", [60, pytest.param(2_000, marks=[pytest.mark.slow, pytest.mark.timeout(120)])])
+def test_a_directory_swapped_for_a_link_gives_no_outside_hit(
+    work: Path, runtime: Runtime, tmp_path: Path, rounds: int
+) -> None:
     write(tmp_path, {"outside/f.txt": b"needle outside"})
     write(work, {"dir/f.txt": b"needle inside"})
     done = threading.Event()
@@ -262,7 +265,7 @@ def test_a_directory_swapped_for_a_link_gives_no_outside_hit(work: Path, runtime
     swapping = threading.Thread(target=swap)
     swapping.start()
     try:
-        texts = [each.text for _ in range(60) for each in search(runtime, SearchFiles(query="needle")).matches]
+        texts = [each.text for _ in range(rounds) for each in search(runtime, SearchFiles(query="needle")).matches]
     finally:
         done.set()
         swapping.join()
@@ -289,6 +292,34 @@ def test_what_is_no_longer_as_proposed_is_counted(
     write(work, {"a": b"needle"})
     result = search(runtime, SearchFiles(query="needle"))
     assert (result.matches, result.skipped) == ((), {"changed": 1})
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="the stand-ins are shell scripts")
+@pytest.mark.parametrize(
+    "script",
+    [
+        "echo 'error: unrecognized flag --null' >&2; exit 2",
+        r"printf 'a\0001:0:x\n'; kill -9 $$",
+        "exit 3",
+    ],
+)
+def test_a_ripgrep_that_fails_is_done_without(
+    work: Path, runtime: Runtime, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, script: str
+) -> None:
+    program = tmp_path / "rg"
+    program.write_text(f"#!/bin/sh\n{script}\n", encoding="utf-8")
+    program.chmod(0o755)
+    monkeypatch.setattr(programs, "find_program", lambda _: str(program))
+    write(work, {"a": b"needle", "b": b"needle"})
+    result = search(runtime, SearchFiles(query="needle"))
+    assert (shown(result), result.engine) == ([("a", 1, "needle"), ("b", 1, "needle")], "walk")
+
+
+def test_many_hits_in_a_wide_text_tell_their_places(work: Path, runtime: Runtime, engine: str) -> None:
+    write(work, {"w": ("\ufeff" + "é needle 😀\n" * 2_000).encode("utf-16-le")})
+    result = search(runtime, SearchFiles(query="needle", limit=2_000, max_count=2_000, max_output_bytes=1 << 20))
+    assert [each.offset for each in result.matches] == [2 + 24 * number + 4 for number in range(2_000)]
+    assert result.engine == engine
 
 
 def test_time_that_runs_out_gives_what_was_found(work: Path, runtime: Runtime, engine: str) -> None:
