@@ -14,7 +14,7 @@ from hearth.cli.options import Globals
 from hearth.model import Help, Items, PathName, State, model
 
 FILES = {
-    "draft.md": "# Shopping\n\nmilk\nbread\nhoney\n",
+    "draft.md": "# Shopping\n\nmilk and eggs\nbread\nhoney\n",
     "stat.json": '{"path": "shopping.md"}\n',
     "requests.ndjson": (
         '{"id": 1, "operation": "fs.stat", "input": {"path": "shopping.md"}}\n'
@@ -42,7 +42,7 @@ TOUR = (
     Step("Change it", ("fs", "patch", "shopping.md", "--old", "bread", "--new", "rye")),
     Step(
         "A change that does not fit is refused and says what stands there (status 3: conflict)",
-        ("fs", "patch", "shopping.md", "--old", "# Shoping", "--new", "# To buy"),
+        ("fs", "patch", "shopping.md", "--old", "milk and egs", "--new", "milk"),
         status=3,
     ),
     Step("Delete the draft", ("fs", "delete", "draft.md")),

@@ -43,7 +43,7 @@ def test_the_tour_for_programs_is_one_document(work: Path, hearth: Hearth, tempo
     assert (done.status, done.json["state"]) == (0, "completed")
     assert [step["exit_status"] for step in done.json["steps"]] == [step.status for step in TOUR]
     folder = Path(done.json["folder"])
-    assert (folder / "shopping.md").read_text("utf-8") == "# Shopping\n\nmilk\nrye\nhoney\n"
+    assert (folder / "shopping.md").read_text("utf-8") == "# Shopping\n\nmilk and eggs\nrye\nhoney\n"
     assert (folder / "draft.md").exists(), "its deletion was taken back"
 
 
