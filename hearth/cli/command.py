@@ -74,7 +74,7 @@ def parameters_of(field: Field) -> Iterator[click.Parameter]:
             yield click.Option(
                 [words.name_of(field.name.removesuffix(suffix)), f"{field.name}__human"],
                 metavar=unit,
-                help=f"The same as {'30s, 5m' if unit == 'DURATION' else '64KiB, 2GB'}.",
+                help=f"The same, as in {'500ms, 30s or 5m' if unit == 'DURATION' else '64KiB or 2GB'}.",
             )
 
 

@@ -123,6 +123,6 @@ def complete_ids(options: Globals, given: CompleteIds) -> int:
     from hearth.store.ids import starting_with
 
     runtime = open_runtime(options)
-    for found in starting_with(runtime.data_dir, given.kind, given.prefix, MOST_IDS):
-        render.write_line(found)
+    found = starting_with(runtime.data_dir, given.kind, given.prefix, MOST_IDS)
+    render.write_bytes("".join(f"{each}\n" for each in found).encode("ascii"))
     return 0

@@ -54,3 +54,20 @@ def test_ids_of_a_data_directory_that_is_not_there_are_none_and_make_nothing(hea
 def test_ids_of_an_unknown_kind_are_none(runtime: Runtime) -> None:
     assert runtime.store.path
     assert starting_with(runtime.data_dir, "unicorn", "", 5) == []
+
+
+def test_ids_are_the_newest_that_begin_so(work: Path, hearth: Hearth) -> None:  # noqa: ARG001
+    made = [hearth("fs", "write", "a.txt", "--data", text, "--json").json["receipt"] for text in ("one", "two")]
+    assert hearth("__complete", "receipt").out.split() == made[::-1]
+    assert hearth("__complete", "receipt", made[0]).out.split() == [made[0]]
+    assert hearth("__complete", "receipt", "rec_zzz").out == ""
+
+
+def test_a_damaged_database_completes_nothing_and_says_nothing(hearth: Hearth, home: Path) -> None:
+    hearth("fs", "write", "a.txt", "--data", "one")
+    database = home / "data" / "hearth" / "hearth.sqlite3"
+    for path in database.parent.glob("hearth.sqlite3-*"):
+        path.unlink()
+    database.write_bytes(b"no database" * 1000)
+    done = hearth("__complete", "receipt", "rec_")
+    assert (done.status, done.out, done.err) == (0, "", "")

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -115,6 +116,12 @@ def test_paths_are_completed_where_a_path_is_expected(work: Path, complete: Comp
 def test_nothing_is_offered_where_anything_may_stand(work: Path, complete: Complete) -> None:
     (work / "notes.md").write_bytes(b"")
     assert complete(work, "call", "fs.stat", "n") == []
+
+
+@SHELLS
+def test_an_id_is_looked_up_where_one_is_expected(work: Path, hearth: Callable[..., Any], complete: Complete) -> None:
+    receipt = hearth("fs", "write", "a.txt", "--data", "one", "--json").json["receipt"]
+    assert complete(work, "fs", "undo", "rec_") == [receipt]
 
 
 def test_bash_completes_a_value_behind_an_equals_sign(work: Path) -> None:
