@@ -90,6 +90,8 @@ def _check_item(where: str, base: Any, metadata: tuple[Any, ...], value: Any) ->
 def _has_type(value: Any, base: type) -> bool:
     if isinstance(value, bool):
         return base is bool
+    if isinstance(value, float) and (value != value or value in (float("inf"), float("-inf"))):
+        return False  # JSON has no such numbers
     return isinstance(value, (int, float) if base is float else base)
 
 

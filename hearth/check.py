@@ -28,7 +28,7 @@ _CODES = {
     "too_long": "too_long",
 }
 NOT_UNICODE = "text cannot hold half a surrogate pair; a name that is not UTF-8 goes into <field>_base64"
-_WHOLE = re.compile(r"-?(0|[1-9][0-9]*)\Z", re.ASCII)
+_WHOLE = re.compile(r"-?(0|[1-9][0-9]{0,99})\Z", re.ASCII)
 
 
 def parse(text: str | bytes) -> Any:

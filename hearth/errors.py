@@ -25,6 +25,7 @@ class HearthError(Exception):
     def __init__(self, message: str, *, hint: str | None = None, **details: Any) -> None:
         super().__init__(message)
         self.message = message
+        self.shell_message: str | None = None  # the message in the words of a command line, where they differ
         self.hint = hint or self.usual_hint
         self.details = details
 

@@ -35,7 +35,7 @@ def model(cls: type[T]) -> type[T]:
     made = dataclasses.dataclass(frozen=True, kw_only=True, slots=True, repr=False, eq=False)(cls)
     made.__doc__ = documented
     # pydantic reads its configuration from this attribute, and only the JSON edge ever imports pydantic.
-    made.__pydantic_config__ = {"extra": "forbid", "strict": True}  # type: ignore[attr-defined]
+    made.__pydantic_config__ = {"extra": "forbid", "strict": True, "allow_inf_nan": False}  # type: ignore[attr-defined]
     return made
 
 

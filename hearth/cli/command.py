@@ -136,23 +136,40 @@ def _bounds_text(field: Field) -> str:
 
 def given_by(model: type, words_given: dict[str, Any]) -> Any:
     """The input model that the words mean. Raises `InvalidInput` with every problem."""
+    try:
+        return _given_by(model, words_given)
+    except InvalidInput as error:
+        error.shell_message = "; ".join(_worded(problem, model) for problem in error.problems)
+        raise
+
+
+def _worded(problem: Problem, model: type) -> str:
+    """The problem with the word that the person typed in the place of the field's name."""
+    name, _, inside = problem.field.partition(".")
+    field = next((field for field in fields_of(model) if field.name == name), None)
+    if field is None:
+        return f"{problem.field}: {problem.message}"
+    word = _metavar(field) if _shape(field).argument else words.name_of(name)
+    return f"{word}{f' {inside}' if inside else ''}: {problem.message}"
+
+
+def _given_by(model: type, words_given: dict[str, Any]) -> Any:
     problems: list[Problem] = []
     values: dict[str, Any] = {}
     pairs = _pairs(model, words_given, problems)
     for field in fields_of(model):
         try:
-            value = _value(field, words_given)
+            values |= _value(field, words_given) or {}
         except words.WrongWord as error:
             problems.append(Problem(field.name, "wrong_type", str(error)))
         except InvalidInput as error:
             problems.extend(error.problems)
-        else:
-            if value is not None:
-                values |= value
     for name, items in pairs.items():
         values[name] = (*values.get(name, ()), *items)
     if problems:
-        raise InvalidInput(*problems)
+        unread = {problem.field.partition(".")[0] for problem in problems}
+        others = (problem for problem in bounds.problems_of(model, values) if problem.field not in unread)
+        raise InvalidInput(*problems, *others)
     return bounds.build(model, values)
 
 
@@ -187,6 +204,8 @@ def _built(field: Field, index: int, row: dict[str, str], problems: list[Problem
 
 def _value(field: Field, given: dict[str, Any]) -> dict[str, Any] | None:
     human = given.get(f"{field.name}__human")
+    if human is not None and given.get(field.name) is not None:
+        raise words.WrongWord("is given twice, in both spellings")
     if human is not None:
         return {field.name: (words.duration_ms if field.name.endswith("_ms") else words.size_bytes)(human)}
     raw = given.get(field.name)

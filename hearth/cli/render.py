@@ -66,7 +66,7 @@ def notice(told: str) -> None:
 
 
 def show_error(error: HearthError) -> None:
-    notice(f"hearth: {error.message}")
+    notice(f"hearth: {error.shell_message or error.message}")
     if error.hint:
         notice(f"  hint: {error.hint}")
 

@@ -8,10 +8,11 @@ from typing import Any
 from hearth.errors import InvalidInput, Problem
 from hearth.fields import Field
 
-_WHOLE = re.compile(r"[-+]?[0-9]+\Z", re.ASCII)
-_NUMBER = re.compile(r"[-+]?[0-9]+(\.[0-9]+)?\Z", re.ASCII)
-_DURATION = re.compile(r"([0-9]+(?:\.[0-9]+)?)(ms|s|m|h|d)\Z", re.ASCII)
-_SIZE = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s?(B|[kKMGT]i?B?)?\Z", re.ASCII)
+# Bounded, since Python refuses to read thousands of digits, and a float of hundreds is infinite.
+_WHOLE = re.compile(r"[-+]?[0-9]{1,100}\Z", re.ASCII)
+_NUMBER = re.compile(r"[-+]?[0-9]{1,100}(\.[0-9]{1,100})?\Z", re.ASCII)
+_DURATION = re.compile(r"([0-9]{1,15}(?:\.[0-9]{1,9})?)(ms|s|m|h|d)\Z", re.ASCII)
+_SIZE = re.compile(r"([0-9]{1,20}(?:\.[0-9]{1,9})?)\s?(B|[kKMGT]i?B?)?\Z", re.ASCII)
 _MS = {"ms": 1, "s": 1_000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
 _POWERS = {"K": 1, "M": 2, "G": 3, "T": 4}
 

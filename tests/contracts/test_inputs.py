@@ -131,3 +131,10 @@ def _nested(field: Field | None, item: Any) -> Any:
     if field.mapping:
         return {key: check.validate(field.base, each) for key, each in item.items()}
     return check.validate(field.base, item)
+
+
+@pytest.mark.parametrize("number", ["9" * 5_000, "1e999", "-1e999"])
+def test_numbers_beyond_all_bounds_are_refused_and_are_no_bug(number: str) -> None:
+    for text in (f'{{"word": "a", "share": {number}}}', f'{{"word": "a", "count": "{number}"}}'):
+        with pytest.raises(InvalidInput):
+            check.validate(inputs.EveryKind, check.parse(text))
