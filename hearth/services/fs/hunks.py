@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from hearth.errors import Conflict
-from hearth.services.fs.nearest import explain
+from hearth.services.fs.line_diff import lines_of
 from hearth.services.fs.text import LineEnds
 from hearth.services.fs.unified_diff import Hunk
 
@@ -43,12 +43,6 @@ def apply(
     if _keeps_open(lines, hunks[-1], placed[-1]):
         changed[-1:] = map(_bare, changed[-1:])
     return _joined(changed, ends), placed
-
-
-def lines_of(text: str) -> list[str]:
-    """The lines with their ends; only LF ends one, as in diffs."""
-    *closed, last = text.split("\n")
-    return [f"{line}\n" for line in closed] + ([last] if last else [])
 
 
 def _joined(lines: list[str], ends: LineEnds) -> str:
@@ -175,4 +169,6 @@ def _explained(lines: list[str], hunk: Hunk, where: str) -> Conflict:
     if not hunk.old:
         message = f"{where}: the file has no line {hunk.start:,}, only {len(lines):,}"
         return Conflict(message, field="diff", lines=len(lines))
+    from hearth.services.fs.nearest import explain
+
     return explain("\n".join(lines), "\n".join(_bare(line) for line in hunk.old), "diff", label=where)

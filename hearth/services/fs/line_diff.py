@@ -8,8 +8,6 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from hearth.services.fs.hunks import lines_of
-
 CONTEXT = 3
 # Pairs of lines between two anchors, and in all, that are compared each with each; what is beyond counts as replaced.
 MAX_PAIRS = 40_000
@@ -35,6 +33,12 @@ def unified_diff(old: str, new: str, *, old_name: str, new_name: str) -> Iterato
         yield f"+++ {new_name}\n"
     for group in groups:
         yield from _hunk(one, other, group)
+
+
+def lines_of(text: str) -> list[str]:
+    """The lines with their ends; only LF ends one, as in diffs."""
+    *closed, last = text.split("\n")
+    return [f"{line}\n" for line in closed] + ([last] if last else [])
 
 
 def bounded(lines: Iterator[str], most: int) -> tuple[str, bool]:

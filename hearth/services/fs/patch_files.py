@@ -27,7 +27,7 @@ from hearth.services.fs.patch import (
 from hearth.services.fs.relocation import FRESH, Move
 from hearth.services.fs.rewrite import Change, Changed, Rewrite, diff_of
 from hearth.services.fs.steps import SetMode, Step
-from hearth.services.fs.unified_diff import FileDiff, parse
+from hearth.services.fs.unified_diff import FileDiff, Hunk, Line, parse
 
 
 def patch(runtime: Runtime, given: PatchFile) -> FilePatched:
@@ -62,11 +62,10 @@ def _renamed(name: str | None, path: str) -> str | None:
 
 def _hunk_change(diff: FileDiff, given: PatchFile) -> Change:
     def change(found: ExactText) -> Changed:
-        found.refuse_guesses("".join(line.text for hunk in diff.hunks for line in hunk.lines if line.tag == "+"))
         text, placed = hunks.apply(
             found.text,
             found.form.line_ends,
-            diff.hunks,
+            _in_encoding(diff.hunks, found),
             diff.name,
             fuzz=given.fuzz,
             loose=given.ignore_whitespace,
@@ -74,6 +73,23 @@ def _hunk_change(diff: FileDiff, given: PatchFile) -> Change:
         return Changed(text, len(placed), tuple(placed))
 
     return change
+
+
+def _in_encoding(given: list[Hunk], found: ExactText) -> list[Hunk]:
+    """The hunks in the characters of the file. A diff that was read from a file may hold bytes that are not UTF-8:
+    those are the file's own, whatever its encoding."""
+    words = "".join(line.text for hunk in given for line in hunk.lines)
+    try:
+        words.encode("utf-8")
+    except UnicodeEncodeError:
+        form = found.form
+
+        def own(text: str) -> str:
+            return text.encode("utf-8", "surrogateescape").decode(form.encoding, "surrogateescape")
+
+        return [hunk._replace(lines=[Line(line.tag, own(line.text)) for line in hunk.lines]) for hunk in given]
+    found.refuse_guesses("".join(line.text for hunk in given for line in hunk.lines if line.tag == "+"))
+    return given
 
 
 @dataclass(slots=True)

@@ -155,6 +155,16 @@ def test_a_diff_of_another_encoding_keeps_its_bytes(files: Path, hearth: Hearth)
     assert (files / "old.txt").read_bytes() == "Größe\nnew\n".encode("latin-1")
 
 
+def test_a_diff_in_a_code_page_is_taken_by_its_bytes(files: Path, hearth: Hearth) -> None:
+    old, new = ("Größe\ncafé\n".encode("latin-1"), "Größe\nthé à la menthe ñ\n".encode("latin-1"))
+    (files / "old.txt").write_bytes(old)
+    diff = by_difflib(old.decode("latin-1"), new.decode("latin-1")).encode("latin-1").replace(b"/f", b"/old.txt")
+    (files / "c.diff").write_bytes(diff)
+    done = hearth("fs", "patch", "--diff", "@c.diff", "--json")
+    assert done.status == 0, done.json
+    assert (files / "old.txt").read_bytes() == new
+
+
 @pytest.mark.parametrize("name", ["../out.txt", "/tmp/out.txt", "C:/out.txt", "a/../../out.txt"])
 def test_a_diff_never_names_files_outside(files: Path, runtime: Runtime, name: str) -> None:
     before = tree(files.parent)

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from hearth.errors import Conflict, InvalidInput
 from hearth.services.fs import hunks, line_diff
-from hearth.services.fs.hunks import lines_of
-from hearth.services.fs.line_diff import unified_diff
+from hearth.services.fs.line_diff import lines_of, unified_diff
 from hearth.services.fs.text import line_ends
 from hearth.services.fs.unified_diff import FileDiff, Hunk, parse
 
