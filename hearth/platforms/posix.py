@@ -5,11 +5,13 @@ from __future__ import annotations
 import contextlib
 import errno
 import fcntl
+import functools
 import os
 import posixpath
 import stat
 import time
 from collections.abc import Iterator
+from typing import Any
 
 from hearth.errors import CannotKeepOwner, InvalidName, Locked, NotRegular
 from hearth.platforms.base import Directory, Entry, Identity, Kind
@@ -165,14 +167,22 @@ def _kind_of_item(item: os.DirEntry[str]) -> Kind:
         return Kind.FILE
 
 
-def rename_exclusive(source_fd: int, source: str, target_fd: int, target: str) -> None:
-    """Rename unless the new name is taken. Linux: renameat2(2) with RENAME_NOREPLACE; macOS: renameatx_np(2)
-    with RENAME_EXCL. Where the file system knows neither: a hard link, which refuses a taken name, then unlink."""
+@functools.cache
+def _rename_call() -> tuple[Any, int]:
+    """The rename that refuses a taken name, and its flag; loading the library takes longer than the call."""
     import ctypes
     import sys
 
     library = ctypes.CDLL(None, use_errno=True)
-    call, flag = (library.renameatx_np, 4) if sys.platform == "darwin" else (library.renameat2, 1)
+    return (library.renameatx_np, 4) if sys.platform == "darwin" else (library.renameat2, 1)
+
+
+def rename_exclusive(source_fd: int, source: str, target_fd: int, target: str) -> None:
+    """Rename unless the new name is taken. Linux: renameat2(2) with RENAME_NOREPLACE; macOS: renameatx_np(2)
+    with RENAME_EXCL. Where the file system knows neither: a hard link, which refuses a taken name, then unlink."""
+    import ctypes
+
+    call, flag = _rename_call()
     result = call(source_fd, os.fsencode(source), target_fd, os.fsencode(target), ctypes.c_uint(flag))
     if result == 0:
         return

@@ -106,6 +106,7 @@ class Store:
         self._reader_slots = threading.BoundedSemaphore(MAX_READERS)
         self._making_queue = threading.Lock()
         self._events: EventQueue | None = None
+        self._late: list[Callable[[sqlite3.Connection], None]] = []
         self._closed = False
         self._address = path
         with translated(path):
@@ -179,9 +180,15 @@ class Store:
                     self._writer.execute(f"PRAGMA busy_timeout = {wait_ms}")
                 if durable:
                     self._writer.execute("PRAGMA synchronous = FULL")
+                late, self._late = self._late, []
                 try:
                     with transaction(self._writer):
+                        for act in late:
+                            act(self._writer)
                         yield self._writer
+                except BaseException:
+                    self._late = late + self._late
+                    raise
                 finally:
                     if durable:
                         self._writer.execute("PRAGMA synchronous = NORMAL")
@@ -190,9 +197,20 @@ class Store:
         finally:
             self._writing.release()
 
+    def defer(self, act: Callable[[sqlite3.Connection], None]) -> None:
+        """Do `act` at the beginning of this process's next write transaction, and no later than its next read or the
+        end: for what may get lost with the process, but is worth no transaction of its own."""
+        self._late.append(act)
+
+    def _catch_up(self) -> None:
+        if self._late:
+            with self.write():
+                """What was deferred is done by any transaction."""
+
     @contextlib.contextmanager
     def read(self) -> Iterator[sqlite3.Connection]:
         """A view of one moment, on one of at most four connections."""
+        self._catch_up()
         with self._reader_slots, translated(self.path):
             connection = self._idle_reader() or self._connect(query_only=True)
             try:
@@ -235,6 +253,8 @@ class Store:
         self._closed = True
         if self._events is not None:
             self._events.close()
+        with contextlib.suppress(DatabaseError, NoSpace):
+            self._catch_up()
         while reader := self._idle_reader():
             reader.close()
         with _log_kept(self._writer, self.path):

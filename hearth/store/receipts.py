@@ -222,6 +222,12 @@ def changes_of(tx: sqlite3.Connection, receipt: int) -> list[Change]:
     return [_change(row) for row in rows]
 
 
+def is_newer(tx: sqlite3.Connection, path: str, receipt: int) -> bool:
+    """Whether a later receipt changed the path."""
+    sql = "SELECT 1 FROM changes WHERE path = ? AND receipt > ? LIMIT 1"
+    return tx.execute(sql, (path_text(path), receipt)).fetchone() is not None
+
+
 def outline_of(tx: sqlite3.Connection, receipt: int) -> list[Change]:
     """The changes of a receipt without the old content that is kept in them."""
     rows = tx.execute(

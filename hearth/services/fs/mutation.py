@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from hearth.platforms.base import Directory
     from hearth.runtime import Runtime
     from hearth.services.fs.steps import Step
+    from hearth.store.database import Store
 
 REPLACE_WAITS_MS = (10, 20, 40, 80, 160)
 RELOCATIONS = 5
@@ -38,6 +39,7 @@ class Owner:
     def __init__(self, runtime: Runtime) -> None:
         self.pid = os.getpid()
         self.start = runtime.host.process_start(self.pid) or ""
+        self.looked: float | None = None  # when it last looked for what others left
         self.journal = Journal(runtime.host, runtime.data_dir, f"{self.pid}-{self.start or 'unknown'}")
 
     def close(self) -> None:
@@ -128,7 +130,7 @@ def apply(
     if not dry_run:
         from hearth.services.fs import recovery
 
-        recovery.settle(runtime)
+        recovery.settle_now_and_then(runtime)
     mutation = Mutation(runtime, dry_run=dry_run)
     with ExitStack() as closing:
         for step in steps:
@@ -210,14 +212,21 @@ class _Run:
             receipt = self.mutation.receipt
             if receipt is None:
                 return
-            with store.write() as tx:
-                receipts.set_state(tx, receipt, receipts.APPLIED)
-            receipt.state = receipts.APPLIED
+            self._mark_applied(store, receipt)
         except BaseException as error:
             self._roll_back(error)
             raise
         for step in self.done:
             step.finish(self.mutation)
+
+    def _mark_applied(self, store: Store, receipt: Receipt) -> None:
+        receipt.state = receipts.APPLIED
+        if len(receipt.changes) == 1 and not receipt.undoes:
+            # Should it get lost, the hashes say the same; so the transaction of the call's event takes it along.
+            store.defer(lambda tx: receipts.set_state(tx, receipt, receipts.APPLIED))
+            return
+        with store.write() as tx:
+            receipts.set_state(tx, receipt, receipts.APPLIED)
 
     def _batch(self, batch: list[Step], left: int) -> None:
         mutation = self.mutation

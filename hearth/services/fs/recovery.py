@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from hearth.store.receipts import Receipt
 
 
+LOOK_EVERY_S = 1.0
+
+
 def settle(runtime: Runtime) -> list[str]:
     """Settle what dead processes left; the ids of the receipts that were settled."""
     from hearth.services.fs.mutation import owner_of
@@ -31,6 +34,7 @@ def settle(runtime: Runtime) -> list[str]:
     owner = owner_of(runtime)
     with runtime.store.read() as tx:
         left = receipts.open_ones(tx)
+    owner.looked = runtime.clock.monotonic()
     dead = [receipt for receipt in left if _is_dead(runtime, owner, receipt)]
     if not dead:
         runtime.opener.keep("fs.swept", lambda: _Swept(runtime, owner))
@@ -40,6 +44,15 @@ def settle(runtime: Runtime) -> list[str]:
     settled = [receipt.id for receipt in dead if _settle(runtime, owner, receipt)]
     sweep(runtime, owner, temporary.SUFFIX, temporary.PARKED_SUFFIX)
     return settled
+
+
+def settle_now_and_then(runtime: Runtime) -> None:
+    """As `settle`, at most once a second in a process that changes file after file."""
+    from hearth.services.fs.mutation import owner_of
+
+    looked = owner_of(runtime).looked
+    if looked is None or runtime.clock.monotonic() - looked >= LOOK_EVERY_S:
+        settle(runtime)
 
 
 class _Swept:
@@ -125,9 +138,10 @@ def _bring_to_one_side(mutation: Mutation, receipt: Receipt, steps: list[Step]) 
     standings = [_standing(mutation, step) for step in steps]
     if len(steps) == receipt.steps and all(standing is Standing.AFTER for standing in standings):
         return receipts.APPLIED
-    for step in reversed(steps):
+    for step, standing in zip(reversed(steps), reversed(standings), strict=True):
         step.locate(mutation.runtime)
-        step.revert(mutation)
+        if standing is not Standing.OTHER or not step.change.in_place:
+            step.revert(mutation)
         step.discard(mutation)
     return receipts.VOID
 
@@ -135,6 +149,16 @@ def _bring_to_one_side(mutation: Mutation, receipt: Receipt, steps: list[Step]) 
 def _standing(mutation: Mutation, step: Step) -> Standing:
     try:
         step.locate(mutation.runtime)
-        return step.standing(mutation)
+        standing = step.standing(mutation)
     except (HearthError, OSError):
         return Standing.OTHER
+    if standing is Standing.MIXED and _was_changed_later(mutation, step):
+        return Standing.OTHER
+    return standing
+
+
+def _was_changed_later(mutation: Mutation, step: Step) -> bool:
+    """Whether another call changed the path since, so that what looks half written is that call's content."""
+    assert mutation.receipt is not None
+    with mutation.runtime.store.read() as tx:
+        return receipts.is_newer(tx, step.change.path, mutation.receipt.seq)
