@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Mapping
-from difflib import get_close_matches
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -55,6 +54,8 @@ def flat(table: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]
 
 def unknown(key: str) -> Flaw:
     """The flaw of a key that does not exist, with the one that was probably meant."""
+    from difflib import get_close_matches
+
     last = key.rpartition(".")[2]
     near = get_close_matches(key, fields(), 1) or [each for each in fields() if each.rpartition(".")[2] == last]
     near = near or [known for known in fields() if get_close_matches(last, [known.rpartition(".")[2]], 1, 0.8)]

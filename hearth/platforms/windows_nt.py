@@ -240,6 +240,11 @@ def last_error(path: str) -> OSError:
     return windows_error(ctypes.get_last_error(), path)
 
 
+def is_emulated() -> bool:
+    """Whether this is Wine, where some programs that only look around end the process."""
+    return hasattr(ntdll, "wine_get_version")
+
+
 def status_error(status: int, path: str) -> OSError:
     """The `OSError` of an NTSTATUS."""
     if status == STATUS_DELETE_PENDING:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-import shutil
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
+from hearth.platforms.programs import find_program
 from hearth.runtime import Runtime, environment
 from hearth.services.self.checks.outcome import Finding, ok, warn
 
@@ -37,8 +37,7 @@ def path(runtime: Runtime) -> Iterator[Finding]:  # noqa: ARG001
 
 def programs(runtime: Runtime) -> Iterator[Finding]:  # noqa: ARG001
     """Which programs are there?"""
-    beside = os.path.dirname(sys.executable)
-    found = {name: shutil.which(name) or shutil.which(name, path=beside) for name in ("rg", "git", "python3", "python")}
+    found = {name: find_program(name) for name in ("rg", "git", "python3", "python")}
     shown = ", ".join(f"{name} at {where}" for name, where in found.items() if where) or "none of those hearth knows"
     if found["rg"]:
         yield ok(shown)
@@ -96,6 +95,9 @@ def processes(runtime: Runtime) -> Iterator[Finding]:  # noqa: ARG001
     except ImportError:
         yield warn("psutil is not installed, so other processes are not seen", "pip install psutil")
         return
+    if _is_emulated():
+        yield ok("not looked at: on Wine that would end this process")
+        return
     # A launcher of Windows, and this process's shell, have the same words.
     known = {os.getpid(), os.getppid()}
     others = [
@@ -105,6 +107,14 @@ def processes(runtime: Runtime) -> Iterator[Finding]:  # noqa: ARG001
     ]
     more = f" and {len(others) - MAX_SHOWN} more" if len(others) > MAX_SHOWN else ""
     yield ok(", ".join(others[:MAX_SHOWN]) + more if others else "no other")
+
+
+def _is_emulated() -> bool:
+    if sys.platform != "win32":
+        return False
+    from hearth.platforms import windows_nt
+
+    return windows_nt.is_emulated()
 
 
 def is_hearth(words: Sequence[str]) -> bool:
