@@ -186,7 +186,8 @@ def _rust_escape(text: str) -> str:
         return f"[{'^' if letter.isupper() else ''}{_CLASSES[letter.lower()]}]"
     if letter in "bB":
         return f"(?-u:{text})"
-    return "(?s-u:.)" if letter == "C" else text
+    # ripgrep takes a whole file for the text whose ends these are.
+    return {"C": "(?s-u:.)", "A": "^", "z": "$"}.get(letter, text)
 
 
 _IN_SET = re.compile(r"\\([dswDSW])|(\\(?:[pPx]\{[^}]*\}|.)|\[:\^?[a-z]+:\])|([\[&~])", re.DOTALL)

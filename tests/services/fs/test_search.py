@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, event, given, settings
+from hypothesis import strategies as st
 
 from hearth.containment import Root
 from hearth.errors import InvalidInput, InvalidPattern, RegexEngineMissing
@@ -397,3 +399,82 @@ def test_a_huge_binary_and_a_huge_folder_end_within_the_time(work: Path, runtime
     assert time.monotonic() - started < 4
     assert [path for path, _, _ in shown(result)] == ["src/a.txt"]
     assert (result.skipped["binary"], result.engine) == (1, engine)
+
+
+PIECES = st.sampled_from(
+    [
+        *(
+            "a",
+            "b",
+            "é",
+            "_",
+            "-",
+            " ",
+            ".",
+            "^",
+            "$",
+            "|",
+            "x*",
+            "b+",
+            "a?",
+            "a{2}",
+            "a{1,}",
+            "{",
+            "{,2}",
+            "[ab]",
+            "[^a]",
+        ),
+        *(r"\w", r"\W", r"\d", r"\D", r"\s", r"\S", r"\b", r"\B", r"[\w-]", r"[^\s]", r"[^\W]", r"[\D_]", r"\.", r"\-"),
+        *("(a|é)", "(?i:A)", "(?:b)", "[[:alpha:]]", "[^[:space:]]", "[]a]", "[a&&b]", "[[a]", "[~~]", r"\x61", r"\pL"),
+        *(r"\Qa.b\E", r"\A", r"\z", r"[\.\]]", r"\141", "(?s:.)", "(?P<n>a)", r"\p{Greek}", "λ", r"\C", "a*?", r"\t"),
+    ]
+)
+LINES = "\n".join(
+    [
+        *(
+            "a",
+            "b",
+            "ab",
+            "aé",
+            "é",
+            "a.b",
+            "a-b",
+            "a b",
+            " ",
+            "",
+            "{",
+            "a{,2}",
+            "1",
+            "_",
+            "]",
+            "[a",
+            "&&",
+            "~~",
+            "\t",
+            "A",
+        ),
+        *("aab\r", "xxbb", "λμ", "a\u00a0b", "٣", "a1_é-[x]", "b\r", "\r", "\x0b"),
+    ]
+)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=12)
+@given(pieces=st.lists(PIECES, min_size=1, max_size=4), word=st.booleans(), ignore_case=st.booleans())
+def test_whatever_the_expression_both_engines_find_the_same(
+    work: Path, runtime: Runtime, pieces: list[str], word: bool, ignore_case: bool
+) -> None:
+    if programs.find_program("rg") is None:
+        pytest.skip("ripgrep is not installed")
+    (work / "lines").write_bytes(LINES.encode())
+    for number, line in enumerate(LINES.split("\n")):
+        (work / f"{number}").write_bytes(line.encode())
+    asked = SearchFiles(query="".join(pieces), regex=True, word=word, ignore_case=ignore_case)
+    try:
+        proposed = search(runtime, asked)
+    except InvalidPattern:
+        return
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(programs, "find_program", lambda _: None)
+        walked = search(runtime, asked)
+    assert shown(proposed) == shown(walked)
+    event(proposed.engine)
