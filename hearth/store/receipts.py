@@ -228,6 +228,16 @@ def is_newer(tx: sqlite3.Connection, path: str, receipt: int) -> bool:
     return tx.execute(sql, (path_text(path), receipt)).fetchone() is not None
 
 
+def keeper_of(tx: sqlite3.Connection, path: str, sha256: str) -> Change | None:
+    """A change of the path that keeps this content as what was before it."""
+    row = tx.execute(
+        "SELECT * FROM changes WHERE path = ? AND before_sha256 = ? AND (backup IS NOT NULL OR body IS NOT NULL)"
+        " ORDER BY receipt DESC LIMIT 1",
+        (path_text(path), sha256),
+    ).fetchone()
+    return _change(row) if row else None
+
+
 def outline_of(tx: sqlite3.Connection, receipt: int) -> list[Change]:
     """The changes of a receipt without the old content that is kept in them."""
     rows = tx.execute(

@@ -130,6 +130,13 @@ FAMILY = Family(
             examples=("hearth fs redo --last",),
         ),
         Operation(
+            "diff",
+            "diff:diff",
+            Effect.READ,
+            "Show what a change did.",
+            examples=("hearth fs diff", "hearth fs diff rec_01m8ptc6"),
+        ),
+        Operation(
             "history",
             "history:history",
             Effect.READ,
