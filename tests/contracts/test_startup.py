@@ -39,6 +39,9 @@ ALLOWED: dict[tuple[str, ...], set[str]] = {
     ("fs", "write", "b.txt", "--data", "x"): STORE | {"hashlib", "ctypes"},
     ("__complete", "receipt", "rec_"): STORE,
     ("operations",): {"json"},
+    ("config", "show"): {"json"},
+    ("config", "get", "fs.sync"): {"json"},
+    ("config", "roots"): {"json"},
     ("call", "fs.stat", '{"path": "."}'): STORE | PYDANTIC,
 }
 
