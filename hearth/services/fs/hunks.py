@@ -31,7 +31,9 @@ def apply(
     compared, and added lines end as their neighbours do. `loose` takes any run of blanks for any other.
     """
     lines = lines_of(text)
-    if any(hunk.old for hunk in hunks):
+    # Without context nothing shows whether the diff knows the file's line ends; only where all are CRLF is it certain
+    # that LF is not meant.
+    if ends is not LineEnds.CRLF or any(hunk.old for hunk in hunks):
         placed = _place(lines, hunks, 0, _same)
         if placed is not None:
             return _joined(list(_changed(lines, hunks, placed)), ends), placed

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import hashlib
+import shutil
+import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -163,6 +165,44 @@ def test_a_diff_in_a_code_page_is_taken_by_its_bytes(files: Path, hearth: Hearth
     done = hearth("fs", "patch", "--diff", "@c.diff", "--json")
     assert done.status == 0, done.json
     assert (files / "old.txt").read_bytes() == new
+
+
+@pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
+def test_what_git_writes_is_applied_exactly(work: Path, hearth: Hearth, tmp_path: Path) -> None:
+    numbers = "".join(f"{n}\n" for n in range(60))
+    old = {"a b.txt": numbers, "ü/ñ.txt": "x\r\ny\n", "gone.txt": "-- \n--- a\n", "was.txt": numbers, "same": "s"}
+    new = {
+        "a b.txt": numbers.replace("9\n", "nine\n"),
+        "ü/ñ.txt": "x\ny\r\nz",
+        'q"\t.txt': "+++ b\n",
+        "dir/is now.txt": numbers.replace("30\n", ""),
+        "same": "s",
+        "empty": "",
+    }
+    repository = tmp_path / "repository"
+    for number, contents in enumerate((old, new)):
+        if number:
+            for name in old:
+                (repository / name).unlink()
+        for name, content in contents.items():
+            (repository / name).parent.mkdir(parents=True, exist_ok=True)
+            (repository / name).write_bytes(content.encode())
+        if not number:
+            shutil.copytree(repository, work, dirs_exist_ok=True)
+            git(repository, "init", "-q")
+        git(repository, "-c", "core.autocrlf=false", "add", "-A")
+        if not number:
+            git(repository, "-c", "user.name=x", "-c", "user.email=x@x", "commit", "-qm", "x")
+    diff = git(repository, "diff", "--cached", "-M")
+    assert b"rename from was.txt" in diff
+    done = hearth("fs", "patch", "--diff", "-", "--json", stdin=diff)
+    assert done.status == 0, done.json
+    assert tree(work) == {name: content.encode() for name, content in new.items()}
+
+
+def git(folder: Path, *words: str) -> bytes:
+    done = subprocess.run(["git", *words], cwd=folder, capture_output=True, timeout=20, check=True)
+    return done.stdout
 
 
 @pytest.mark.parametrize("name", ["../out.txt", "/tmp/out.txt", "C:/out.txt", "a/../../out.txt"])

@@ -98,6 +98,10 @@ def test_lines_added_without_context_take_the_file_s_line_ends() -> None:
     assert patched("a\r\nb\r\n", "--- f\n+++ f\n@@ -1,0 +2 @@\n+x\n") == "a\r\nx\r\nb\r\n"
 
 
+def test_lines_added_without_context_to_a_mixed_file_come_as_they_are() -> None:
+    assert patched("a\r\nb\n", "--- f\n+++ f\n@@ -1,0 +2 @@\n+x\n") == "a\r\nx\nb\n"
+
+
 def test_a_last_line_without_an_end_stays_so_when_the_diff_does_not_know() -> None:
     diff = "--- f\n+++ f\n@@ -1,2 +1,3 @@\n a\n-b\n+B\n+c\n"
     assert patched("a\nb", diff) == "a\nB\nc"
