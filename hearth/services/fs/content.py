@@ -185,6 +185,7 @@ class Write(Step):
         except OSError as error:
             raise from_os(error, place.path) from error
         self._temporary.settle()
+        self._drop_temporary()
         mutation.sync(place.directory)
 
     def _refuse_changed(self) -> None:

@@ -231,6 +231,8 @@ class _Run:
     def _batch(self, batch: list[Step], left: int) -> None:
         mutation = self.mutation
         prepared: list[Step] = []
+        for step in self.done:
+            step.release()
         for step in batch:
             self.staged.append(step)
             if step.deferred:

@@ -416,6 +416,10 @@ class Remove(Step):
             self._parked = ""
             mutation.settle_temporary()
 
+    def release(self) -> None:
+        if not self._parked:  # what is parked is cleared away by this directory
+            super().release()
+
     def finish(self, mutation: Mutation) -> None:
         clear_away(mutation, self.at.directory, self._parked)
         self._parked = ""
