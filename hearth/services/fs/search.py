@@ -5,19 +5,17 @@ from __future__ import annotations
 import os
 from collections import Counter
 from enum import StrEnum
-from typing import Annotated, Any
+from typing import Annotated
 
-from hearth.errors import HearthError
 from hearth.model import Cli, Ge, Help, Items, Le, Len, PathName, State, model
-from hearth.platforms.base import Directory, Kind
+from hearth.platforms.base import Kind
 from hearth.runtime import Runtime
-from hearth.services.fs import scan
+from hearth.services.fs import engines, scan
 from hearth.services.fs.globs import Globs
-from hearth.services.fs.handles import Handles
 from hearth.services.fs.matching import Matcher, Query, matcher
 from hearth.services.fs.scan import LineHit, Source
 from hearth.services.fs.stat import MAX_PATH
-from hearth.services.fs.treewalk import Tree, open_tree, shown_path
+from hearth.services.fs.treewalk import open_tree, shown_path
 from hearth.services.fs.types import globs_of
 from hearth.services.fs.walk import Budget
 
@@ -98,7 +96,7 @@ class SearchResult:
 def search(runtime: Runtime, given: SearchFiles) -> SearchResult:
     """Raises `NotFound`, `OutsideRoot`, `InvalidPattern`, `RegexEngineMissing`."""
     query = Query(given.query, given.regex, given.ignore_case, given.word)
-    call = _Call(runtime, given, matcher(query))
+    call = Call(runtime, given, matcher(query))
     with runtime.containment.locate(given.path) as place:
         if place.found.kind is not Kind.DIRECTORY:
             descriptor = place.open_file()
@@ -107,15 +105,15 @@ def search(runtime: Runtime, given: SearchFiles) -> SearchResult:
     with open_tree(runtime, given.path, call.budget, hidden=given.hidden, ignored=given.ignored) as tree:
         tree.walk.prune = call.globs.prune if call.globs else None
         if given.where is Where.NAME:
-            _names(tree, call)
+            engines.names(tree, call)
             engine = "walk"
         else:
-            engine = "ripgrep" if _proposed(tree, call, query) else _walked(tree, call)
+            engine = "ripgrep" if engines.proposed(tree, call, query) else engines.walked(tree, call)
         call.skipped += tree.walk.skipped
         return call.result(tree.place.path, engine)
 
 
-class _Call:
+class Call:
     """What one call found so far, and how much it may still find."""
 
     def __init__(self, runtime: Runtime, given: SearchFiles, look_for: Matcher) -> None:
@@ -152,6 +150,10 @@ class _Call:
             return False
         self.matches.append(match)
         return True
+
+    def add_name(self, path: str) -> bool:
+        """Keep a name; whether there is room for more."""
+        return self.add(SearchMatch(path=path))
 
     def look_into(self, descriptor: int, path: str, *, max_count: int, line: int = 1, offset: int = 0) -> int:
         """Take the matches of an open file from a line on, close it, and say how many there were."""
@@ -236,99 +238,3 @@ def _whole_characters(line: bytes, start: int, end: int) -> bytes:
 
 def _text(line: bytes) -> str:
     return line.decode("utf-8", "replace")
-
-
-def _names(tree: Tree, call: _Call) -> None:
-    for found in tree.walk.run(tree.start):
-        if not call.selects(found.path) or call.matcher.in_line(os.fsencode(found.name)) is None:
-            continue
-        if not call.add(SearchMatch(path=tree.show(found.parts))):
-            return
-
-
-def _walked(tree: Tree, call: _Call) -> str:
-    for found in tree.walk.run(tree.start):
-        if found.kind is not Kind.FILE:
-            if found.kind is not Kind.DIRECTORY:
-                call.skipped["link" if found.kind is Kind.LINK else "special"] += 1
-            continue
-        if not call.selects(found.path):
-            continue
-        descriptor = _open(found.directory, found.name, call.skipped)
-        if descriptor is not None:
-            call.look_into(descriptor, tree.show(found.parts), max_count=call.given.max_count)
-        if not call.budget.allows():
-            break
-    return "walk"
-
-
-def _open(directory: Directory, name: str, skipped: Counter[str]) -> int | None:
-    try:
-        return directory.open_file(name)
-    except PermissionError:
-        skipped["permission"] += 1
-    except (OSError, HearthError):
-        skipped["changed"] += 1
-    return None
-
-
-def _proposed(tree: Tree, call: _Call, query: Query) -> bool:
-    """Search what ripgrep proposes; False when it cannot be had, so that a walk must do."""
-    from hearth.platforms.programs import find_program
-    from hearth.services.fs import ripgrep
-
-    program = find_program("rg")
-    if program is None or "\n" in query.text:
-        return False
-    command = ripgrep.arguments(program, query, _scope(tree, call))
-    try:
-        with ripgrep.Search(command, tree.place.path, call.budget) as running, Handles(tree) as handles:
-            for proposal in running.proposals():
-                if not _confirm(tree, call, handles, proposal):
-                    break
-            complete = call.budget.stopped is None
-    except (ripgrep.Failed, OSError):
-        call.start_again()
-        return False
-    call.skipped += running.skipped
-    if complete:
-        call.budget.allows()  # ripgrep may have been ended by the clock
-    return True
-
-
-def _scope(tree: Tree, call: _Call) -> Any:
-    from hearth.services.fs.ripgrep import Scope
-
-    given = call.given
-    wanted = tuple(glob for glob in given.globs if not glob.startswith("!"))
-    # ripgrep's --glob would bring back ignored files, so names go in as a file type; only plain names can.
-    plain = all("/" not in glob for glob in wanted) and call.runtime.host.case_sensitive
-    names = call.type_globs or (wanted if plain else ())
-    return Scope(
-        hidden=given.hidden,
-        ignored=given.ignored,
-        binary=given.binary,
-        max_file_bytes=given.max_file_bytes,
-        parents=tree.walk.ignore is not None,
-        names=names if call.runtime.host.case_sensitive else (),
-        excluded=tuple(glob[1:] for glob in given.globs if glob.startswith("!")),
-    )
-
-
-def _confirm(tree: Tree, call: _Call, handles: Handles, proposal: Any) -> bool:
-    """Look for oneself into a file that was proposed; whether to go on."""
-    if not call.selects("/".join(proposal.parts)) or not call.budget.spend():
-        return call.budget.allows()
-    directory = handles.directory(proposal.parts[:-1])
-    descriptor = None if directory is None else _open(directory, proposal.parts[-1], call.skipped)
-    if directory is None:
-        call.skipped["changed"] += 1
-    if descriptor is not None:
-        path = tree.show(proposal.parts)
-        found = call.look_into(
-            descriptor, path, max_count=call.given.max_count, line=proposal.line, offset=proposal.offset
-        )
-        # A literal word is proposed by another rule for what a letter is.
-        if found == 0 and call.budget.stopped is None and not call.given.word:
-            call.skipped["changed"] += 1
-    return call.budget.allows()
