@@ -14,6 +14,7 @@ from hearth.store.database import (
     BUSY_TIMEOUT_MS,
     FILE_NAME,
     SCHEMA_VERSION,
+    switch_to_wal,
     transaction,
     translated,
     version_of,
@@ -38,28 +39,54 @@ def create(
                 return
             with open(os.path.join(data_dir, ".gitignore"), "w", encoding="ascii", newline="\n") as file:
                 file.write("*\n")
-            _build(path)
+            has_log = _build(path)
             with contextlib.closing(host.open_root(data_dir)) as directory:
                 directory.sync()
+    if notice is not None:
+        for text in _remarks(data_dir, has_log):
+            notice(f"hearth: {text}")
+
+
+def _remarks(data_dir: str, has_log: bool) -> Iterator[str]:
     old = os.path.join(data_dir, V0_NAME)
-    if notice is not None and os.path.exists(old):
-        notice(f"hearth: {old} belongs to hearth v0 and stays as it is; a new database was made beside it")
+    if os.path.exists(old):
+        yield f"{old} belongs to hearth v0 and stays as it is; a new database was made beside it"
+    if not has_log:
+        yield (
+            f"the file system of {data_dir} allows no write-ahead log, so that processes wait for each other;"
+            " choose a local --data-dir"
+        )
 
 
-def _build(path: str) -> None:
+def _build(path: str) -> bool:
+    """Whether it has a write-ahead log."""
     # Under a name of its own until it is whole: nobody ever opens a database without its tables, and the switch to
     # WAL, for which SQLite does not wait, disturbs nobody.
     new = path + ".new"
-    for left_over in (new, new + "-journal", new + "-wal", new + "-shm"):
-        with contextlib.suppress(FileNotFoundError):
-            os.remove(left_over)
+    _remove(new)
+    try:
+        has_log = _fill(new)
+        os.rename(new, path)
+    except BaseException:
+        _remove(new)
+        raise
+    return has_log
+
+
+def _fill(new: str) -> bool:
     with translated(new), contextlib.closing(sqlite3.connect(new, isolation_level=None)) as connection:
         connection.execute("PRAGMA synchronous = FULL")
         with transaction(connection):
             migrate(connection, new)
-        connection.execute("PRAGMA journal_mode = WAL")
+        has_log = switch_to_wal(connection)
     os.chmod(new, 0o600)
-    os.rename(new, path)
+    return has_log
+
+
+def _remove(new: str) -> None:
+    for name in (new, new + "-journal", new + "-wal", new + "-shm"):
+        with contextlib.suppress(FileNotFoundError):
+            os.remove(name)
 
 
 @contextlib.contextmanager

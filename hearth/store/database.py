@@ -35,6 +35,13 @@ FILE_NAME = "hearth.sqlite3"
 APPLICATION_ID = 0x48525448  # "HRTH"
 BUSY_TIMEOUT_MS = 10_000
 SWITCH_WAIT_MS = 100
+CANNOT_SWITCH = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN)
+NO_SHARED_MEMORY = (
+    sqlite3.SQLITE_IOERR_SHMOPEN,
+    sqlite3.SQLITE_IOERR_SHMSIZE,
+    sqlite3.SQLITE_IOERR_SHMLOCK,
+    sqlite3.SQLITE_IOERR_SHMMAP,
+)
 MAX_READERS = 4
 OLDEST_SQLITE = (3, 37, 0)
 SCHEMA_VERSION = 1  # how many migrations there are; a test counts them
@@ -150,23 +157,13 @@ class Store:
         with translated(self.path):
             version = version_of(self._writer, self.path)
             if self._writer.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
-                self._switch_to_wal()
+                switch_to_wal(self._writer)
             self._writer.execute(f"PRAGMA busy_timeout = {BUSY_TIMEOUT_MS}")
         if version < SCHEMA_VERSION:
             from hearth.store import creation
 
             with self.write(durable=True, wait_ms=wait_ms) as tx:
                 creation.migrate(tx, self.path)
-
-    def _switch_to_wal(self) -> None:
-        # The switch needs the database for itself. Where others read it the old way, the next process may do it.
-        self._writer.execute(f"PRAGMA busy_timeout = {SWITCH_WAIT_MS}")
-        try:
-            self._writer.execute("PRAGMA journal_mode = WAL")
-        except sqlite3.OperationalError as error:
-            # Busy: another process makes the switch just now. Read-only: whoever can write will make it.
-            if code_of(error) not in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN):
-                raise
 
     @contextlib.contextmanager
     def write(self, *, durable: bool = False, wait_ms: int = BUSY_TIMEOUT_MS) -> Iterator[sqlite3.Connection]:
@@ -209,17 +206,22 @@ class Store:
 
     @contextlib.contextmanager
     def read(self) -> Iterator[sqlite3.Connection]:
-        """A view of one moment, on one of at most four connections."""
+        """A view of one moment, on one of at most four connections. Raises `DatabaseBusy` when none gets free."""
         self._catch_up()
-        with self._reader_slots, translated(self.path):
-            connection = self._idle_reader() or self._connect(query_only=True)
-            try:
-                connection.execute("BEGIN")
-                yield connection
-            finally:
-                if connection.in_transaction:
-                    connection.execute("ROLLBACK")
-                self._readers.append(connection)
+        if not self._reader_slots.acquire(timeout=BUSY_TIMEOUT_MS / 1000):
+            raise DatabaseBusy(f"{MAX_READERS} threads already read {self.path}")
+        try:
+            with translated(self.path):
+                connection = self._idle_reader() or self._connect(query_only=True)
+                try:
+                    connection.execute("BEGIN")
+                    yield connection
+                finally:
+                    if connection.in_transaction:
+                        connection.execute("ROLLBACK")
+                    self._readers.append(connection)
+        finally:
+            self._reader_slots.release()
 
     def _idle_reader(self) -> sqlite3.Connection | None:
         try:
@@ -278,6 +280,19 @@ def transaction(connection: sqlite3.Connection) -> Iterator[None]:
         if connection.in_transaction:
             connection.execute("ROLLBACK")
         raise
+
+
+def switch_to_wal(connection: sqlite3.Connection) -> bool:
+    """Whether the database now has a write-ahead log. Without one everything works, but readers and writers wait for
+    each other. The switch needs the database for itself: while others read it, the next process may do it; where the
+    file system has no shared memory (some network shares), nobody can."""
+    connection.execute(f"PRAGMA busy_timeout = {SWITCH_WAIT_MS}")
+    try:
+        return bool(connection.execute("PRAGMA journal_mode = WAL").fetchone()[0] == "wal")
+    except sqlite3.OperationalError as error:
+        if code_of(error) not in CANNOT_SWITCH and error.sqlite_errorcode not in NO_SHARED_MEMORY:
+            raise
+        return False
 
 
 def version_of(connection: sqlite3.Connection, path: str) -> int:

@@ -12,8 +12,19 @@ import pytest
 from hearth.clock import Clock
 from hearth.errors import DatabaseBusy, DatabaseDamaged, DatabaseForeign, DatabaseReadOnly, DatabaseTooNew
 from hearth.platforms.local import local_host
-from hearth.store import events
-from hearth.store.database import FILE_NAME, KEPT_WAL_BYTES, MAX_READERS, SCHEMA_VERSION, Store, open_store
+from hearth.store import creation, events
+from hearth.store.database import (
+    FILE_NAME,
+    KEPT_WAL_BYTES,
+    MAX_READERS,
+    SCHEMA_VERSION,
+    Store,
+    file_uri,
+    open_store,
+    switch_to_wal,
+    transaction,
+)
+from tests.marks import posix_only
 from tests.store.rows import count, event
 
 
@@ -250,6 +261,22 @@ def test_a_database_that_left_wal_mode_is_brought_back(store: Store, data: Path)
     with again.read() as view:
         assert view.execute("PRAGMA journal_mode").fetchone()[0] == "wal"
     again.close()
+
+
+@posix_only("SQLite has a way without shared memory there, as some network shares have none")
+def test_where_there_is_no_shared_memory_the_database_keeps_its_old_mode_and_works(tmp_path: Path) -> None:
+    uri = file_uri(str(tmp_path / "a"), "vfs=unix-dotfile")
+    with closing(sqlite3.connect(uri, uri=True, isolation_level=None)) as connection:
+        assert not switch_to_wal(connection)
+        with transaction(connection):
+            creation.migrate(connection, "a")
+            events.insert(connection, [event()])
+        assert connection.execute("SELECT count(*) FROM events").fetchone()[0] == 1
+
+
+def test_a_database_without_a_log_is_told_when_it_is_made(data: Path) -> None:
+    assert list(creation._remarks(str(data), True)) == []
+    assert ["no write-ahead log" in text for text in creation._remarks(str(data), False)] == [True]
 
 
 def test_a_database_that_cannot_leave_its_old_mode_now_works_in_it(store: Store, data: Path) -> None:

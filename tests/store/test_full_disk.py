@@ -46,6 +46,7 @@ def test_a_database_that_finds_no_room_is_made_once_there_is_some(small_disk: Pa
     ballast = fill(small_disk)
     with pytest.raises(NoSpace):
         open_store(local_host(), str(small_disk / "data"), Clock())
+    assert not list(small_disk.rglob("*.new*"))
     ballast.unlink()
     store = open_store(local_host(), str(small_disk / "data"), Clock())
     assert count(store) == 0
