@@ -99,7 +99,7 @@ def processes(runtime: Runtime) -> Iterator[Finding]:  # noqa: ARG001
         yield ok("not looked at: on Wine that would end this process")
         return
     # A launcher of Windows, and this process's shell, have the same words.
-    known = {os.getpid(), os.getppid()}
+    known = {os.getpid(), psutil.Process().ppid()}
     others = [
         f"{process.pid} ({_shown(process.info['cmdline'])})"
         for process in psutil.process_iter(["cmdline"])
