@@ -10,8 +10,11 @@ from typing import Any
 
 import pytest
 
+from hearth import catalog
+
 TESTS = Path(__file__).parents[1]
-OWERS = frozenset({"machine", "fs", "task", "artifact", "ui", "recipe", "run", "self", "serve", "cli", "project"})
+# The families that are still to come, and the MCP server. One that is there owes nothing any more.
+OWERS = frozenset({"machine", "task", "artifact", "ui", "recipe", "run", "serve"}) - set(catalog.FAMILIES)
 KEYS = frozenset({"id", "title", "tests", "owed_by", "rest_owed_by"})
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 import tomllib
@@ -37,7 +38,9 @@ class Step:
 
     def shows(self, printed: str) -> bool:
         pattern = ".*?".join(re.escape(part) for part in self.expected.strip().split("..."))
-        return re.fullmatch(pattern, printed.replace("\r\n", "\n").strip(), re.DOTALL) is not None
+        if os.sep == "\\":
+            printed = printed.replace("\r\n", "\n").replace("\\", "/")
+        return re.fullmatch(pattern, printed.strip(), re.DOTALL) is not None
 
 
 def steps(transcript: str) -> Iterator[Step]:

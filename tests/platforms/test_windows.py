@@ -104,6 +104,11 @@ def test_commands_work_below_a_long_path(hearth: Callable[..., Any], here: Direc
     data = str(home) + "\\" + "d" * (200 - len(str(home)))
     done = hearth("fs", "stat", path, "--json", "--data-dir", data)
     assert (done.status, done.json["size"]) == (0, 4)
+    assert hearth("fs", "write", path, "--data", "deeper", "--data-dir", data).status == 0
+    done = hearth("fs", "search", "deeper", "--json", "--data-dir", data)
+    assert [match["line"] for match in done.json["matches"]] == [1]
+    assert hearth("fs", "undo", "--last", "--data-dir", data).status == 0
+    assert hearth("fs", "read", path, "--data-dir", data).out == "deep"
 
 
 @pytest.mark.parametrize(
