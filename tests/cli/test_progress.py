@@ -3,10 +3,13 @@ from __future__ import annotations
 import io
 import sys
 import threading
+from pathlib import Path
 
 import pytest
 
+from hearth import dispatch
 from hearth.cli.progress import Progress
+from hearth.runtime import Runtime
 
 
 class Screen(io.StringIO):
@@ -51,3 +54,12 @@ def test_short_work_shows_nothing(screen: Screen, monkeypatch: pytest.MonkeyPatc
 def test_nothing_is_shown_where_nobody_looks() -> None:
     with Progress("fs stat", shown=False, first_s=0):
         assert not [thread for thread in threading.enumerate() if thread.name == "progress"]
+
+
+def test_a_walk_says_how_many_names_it_has_seen(work: Path, runtime: Runtime) -> None:
+    for number in range(130):
+        (work / f"{number}.txt").write_bytes(b"")
+    told: list[str] = []
+    answer = dispatch.call_json(runtime.for_call(progress=told.append), "fs.find", {"globs": ["*.md"]})
+    assert answer.error is None
+    assert told == ["0 names", "64 names", "128 names"]

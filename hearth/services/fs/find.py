@@ -63,7 +63,13 @@ class NamesFound:
 def find(runtime: Runtime, given: FindNames) -> NamesFound:
     """Raises `NotFound`, `NotDirectory`, `OutsideRoot`, `InvalidPattern`, `RegexEngineMissing`."""
     selects = _Selection(given, case_sensitive=runtime.host.case_sensitive)
-    budget = Budget(runtime.clock, runtime.cancelled, timeout_ms=given.timeout_ms, entries=given.max_entries)
+    budget = Budget(
+        runtime.clock,
+        runtime.cancelled,
+        timeout_ms=given.timeout_ms,
+        entries=given.max_entries,
+        progress=runtime.progress,
+    )
     with open_tree(runtime, given.path, budget, depth=given.depth, hidden=given.hidden, ignored=given.ignored) as tree:
         tree.walk.prune = selects.globs.prune if selects.globs else None
         found = _collect(tree, selects, given.limit, budget)

@@ -119,7 +119,7 @@ class _Call:
         self.runtime = runtime
         self.given = given
         self.globs = Globs(given.globs, case_sensitive=runtime.host.case_sensitive)
-        self.budget = Budget(runtime.clock, runtime.cancelled, timeout_ms=given.timeout_ms)
+        self.budget = Budget(runtime.clock, runtime.cancelled, timeout_ms=given.timeout_ms, progress=runtime.progress)
         self.hashes: list[FileHash] = []
         self.errors: list[HashFailure] = []
         self.skipped: dict[str, int] = {}

@@ -71,7 +71,7 @@ class DirectoryListing:
 
 def list_directory(runtime: Runtime, given: ListDirectory) -> DirectoryListing:
     """Raises `NotFound`, `NotDirectory`, `OutsideRoot`, `InvalidPattern`."""
-    budget = Budget(runtime.clock, runtime.cancelled, timeout_ms=given.timeout_ms)
+    budget = Budget(runtime.clock, runtime.cancelled, timeout_ms=given.timeout_ms, progress=runtime.progress)
     after = cursor.decode(given.cursor)
     globs = Globs(given.globs, case_sensitive=runtime.host.case_sensitive)
     with open_tree(runtime, given.path, budget, depth=given.depth, hidden=given.hidden, ignored=given.ignored) as tree:

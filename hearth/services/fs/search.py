@@ -124,7 +124,13 @@ class Call:
         self.type_globs = globs_of(given.types)
         self.globs = Globs(given.globs, case_sensitive=case_sensitive)
         self.types = Globs(self.type_globs, case_sensitive=case_sensitive)
-        self.budget = Budget(runtime.clock, runtime.cancelled, timeout_ms=given.timeout_ms, entries=given.max_entries)
+        self.budget = Budget(
+            runtime.clock,
+            runtime.cancelled,
+            timeout_ms=given.timeout_ms,
+            entries=given.max_entries,
+            progress=runtime.progress,
+        )
         self.bytes_left = 0
         self.matches: list[SearchMatch] = []
         self.skipped: Counter[str] = Counter()

@@ -37,12 +37,19 @@ class Budget:
     """How much one call may look at. `stopped` names the bound that ended it: time or entries."""
 
     def __init__(
-        self, clock: Clock, cancelled: threading.Event, *, timeout_ms: int | None = None, entries: int | None = None
+        self,
+        clock: Clock,
+        cancelled: threading.Event,
+        *,
+        timeout_ms: int | None = None,
+        entries: int | None = None,
+        progress: Callable[[str], None] | None = None,
     ) -> None:
         self._clock = clock
         self._cancelled = cancelled
         self._deadline = None if timeout_ms is None else clock.monotonic() + timeout_ms / 1000
         self._left = entries
+        self._progress = progress
         self.visited = 0
         self.stopped: str | None = None
 
@@ -65,6 +72,8 @@ class Budget:
         # The clock is asked now and then: it costs more than a name.
         if self.stopped is None and self.visited % 64 == 0:
             self.allows()
+            if self._progress is not None:
+                self._progress(f"{self.visited:,} names")
         self.visited += self.stopped is None
         return self.stopped is None
 
