@@ -4,9 +4,12 @@ import random
 import re
 import string
 import time
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from hearth import secrets
 from hearth.errors import SecretRefused
@@ -120,10 +123,10 @@ def test_guard_refuses_and_never_repeats_the_secret() -> None:
 
 
 def test_guard_redacts_when_the_setting_says_so() -> None:
-    settings = SecretSettings(on_persist=OnPersist.REDACT)
+    redacting = SecretSettings(on_persist=OnPersist.REDACT)
     given = {"args": ["--password=hunter2", "x"], "env": {"API_KEY": "abc"}, "n": 3}
     kept = {"args": ["--password=[redacted]", "x"], "env": {"API_KEY": "[redacted]"}, "n": 3}
-    assert secrets.guard(settings, "job", given) == kept
+    assert secrets.guard(redacting, "job", given) == kept
 
 
 def test_guard_lets_a_reference_to_a_secret_pass() -> None:
@@ -144,3 +147,22 @@ def test_finding_is_linear_whatever_the_text(piece: str) -> None:
         return time.process_time() - started
 
     assert seconds(160_000) < max(0.5, 4 * 8 * seconds(20_000))
+
+
+def test_letters_that_grow_in_lower_case_shift_nothing() -> None:
+    assert secrets.redact("\u0130\u0130 password: hunter2 \u0130") == "\u0130\u0130 password: [redacted] \u0130"
+
+
+PIECES = [
+    "password", "token", "=", ":", " ", "\n", '"', "'", "--", "gh" + "p_", "a1" * 20, "://", "@", "user", "eyJ", ".",
+    "Bearer ", "Authorization: ", "-----BEGIN PRIV" + "ATE KEY-----", "sk-", "api_key", "hunter2", "{", "$",
+    "-", "_", "AKIA", "ABCD2345" * 2, "KEY", "\u0130",
+]  # fmt: skip
+
+
+@given(st.lists(st.sampled_from(PIECES), max_size=14).map("".join))
+@settings(deadline=None, max_examples=300, database=None)
+def test_whatever_the_text_what_is_found_is_ordered_and_taken_out(text: str) -> None:
+    found = secrets.find(text)
+    assert all(one.start < one.end <= other.start for one, other in pairwise(found))
+    assert secrets.redact(text).count("[redacted]") == text.count("[redacted]") + len(found)
