@@ -180,16 +180,17 @@ def test_a_miss_shows_the_exact_characters_quickly(runtime: Runtime) -> None:
     row = "| Alpha\xa0one | 12 |  \n"
     file = Path(runtime.base) / "table.md"
     file.write_text("".join(f"| Cell {n} | {n % 9} |\n" for n in range(60_000))[:1_000_000] + "\n" + row, "utf-8")
-    patch(runtime, path="table.md", old="warm", new="up")
-    started = time.process_time()
-    answer = patch(runtime, path="table.md", old="| Alpha one | 12 |\n", new="x")
-    seconds = time.process_time() - started
+    seconds = []
+    for _ in range(3):
+        started = time.process_time()
+        answer = patch(runtime, path="table.md", old="| Alpha one | 12 |\n", new="x")
+        seconds.append(time.process_time() - started)
     details = refused(answer, "conflict")["details"]
     assert answer.state == "conflict"
     told = [(each["found"], each["wanted"]) for each in details["nearest"]["differences"]]
     assert told == [("U+00A0 NO-BREAK SPACE", "U+0020 SPACE"), ("2 times U+0020 SPACE", "nothing")]
     assert details["nearest"]["text"] == row
-    assert seconds < 0.4  # 0.1 on an idle machine
+    assert min(seconds) < 0.4  # 0.1 on an idle machine; the first try loads modules
     assert patch(runtime, path="table.md", old="| Alpha one | 12 |", new="x", ignore_whitespace=True).error is None
 
 
