@@ -26,11 +26,12 @@ def test_stat_of_a_near_miss_names_the_real_file(work: Path, hearth: Callable[..
 def test_stat_tells_all_that_is_known(work: Path, hearth: Callable[..., Any]) -> None:
     (work / "a.md").write_bytes(b"hello")
     os.utime(work / "a.md", ns=(1_000_000_000, -1_500_000_000))
-    answer = hearth("fs", "stat", "a.md", "--sha256", "--json").json
-    assert answer["sha256"] == hashlib.sha256(b"hello").hexdigest()
+    answer = hearth("fs", "stat", "a.md", "--json").json
     assert answer["modified_at"] in ("1969-12-31T23:59:58.500Z", "1969-12-31T23:59:59.000Z")
     assert (answer["accessed_at"], answer["mime"], answer["links"]) == ("1970-01-01T00:00:01.000Z", "text/markdown", 1)
     assert (answer["root"], answer["read_only"], answer["target"]) == (str(work), False, None)
+    hashed = hearth("fs", "stat", "a.md", "--sha256", "--json").json  # which may move the time of access
+    assert (answer["sha256"], hashed["sha256"]) == (None, hashlib.sha256(b"hello").hexdigest())
 
 
 def test_stat_of_a_directory_has_no_hash_and_no_media_type(hearth: Callable[..., Any]) -> None:
