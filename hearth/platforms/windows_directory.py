@@ -200,8 +200,16 @@ class WindowsDirectory:
         refuse_name(new_name)
         with self._opened(name, nt.DELETE | nt.FILE_READ_ATTRIBUTES) as handle:
             status = _rename(handle, to.handle, new_name, replace=replace)
+        if status == nt.STATUS_ACCESS_DENIED and replace and to.holds_directory(new_name):
+            status = nt.STATUS_FILE_IS_A_DIRECTORY  # nothing that another try would change
         if status != nt.STATUS_SUCCESS:
             raise nt.status_error(status, join(to.path, new_name))
+
+    def holds_directory(self, name: str) -> bool:
+        try:
+            return self.entry(name).kind is Kind.DIRECTORY
+        except OSError:
+            return False
 
     def remove_file(self, name: str) -> None:
         with self._opened(name, nt.DELETE | nt.FILE_READ_ATTRIBUTES) as handle:

@@ -234,6 +234,14 @@ def test_a_taken_name_is_kept_unless_it_may_be_replaced(here: Directory) -> None
     assert [name for name, _ in here.scan()] == ["b"]
 
 
+def test_a_file_does_not_replace_a_directory(here: Directory) -> None:
+    put(here, "file")
+    here.make_directory("sub")
+    with pytest.raises(IsADirectoryError):
+        here.rename("file", here, "sub", replace=True)
+    assert sorted(here.scan()) == [("file", Kind.FILE), ("sub", Kind.DIRECTORY)]
+
+
 def test_a_directory_moves_with_what_it_holds(here: Directory, work: Path) -> None:
     (work / "one" / "in").mkdir(parents=True)
     (work / "one" / "in" / "f").write_bytes(b"x")
