@@ -84,6 +84,15 @@ class Command:
             raise CommandFailed(f"{' '.join(self.words)} ended with {process.returncode}")
         return Sample(wall_ms, cpu_ms or wall_ms, rss_bytes)
 
+    def output(self) -> bytes:
+        """What the program prints, unmeasured."""
+        done = subprocess.run(
+            self.words, input=self.stdin, stdout=subprocess.PIPE, cwd=self.folder, env=self._environment(), check=False
+        )
+        if done.returncode not in self.statuses:
+            raise CommandFailed(f"{' '.join(self.words)} ended with {done.returncode}")
+        return done.stdout
+
     def _environment(self) -> dict[str, str]:
         return {**os.environ, "PYTHONPATH": str(ROOT), **self.environment}
 

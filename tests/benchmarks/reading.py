@@ -26,6 +26,7 @@ def reading(setting: Setting) -> list[Row]:
         for name, measured in series.items()
         for row in (
             limit(_what(name), measured, of="wall_ms", most=MOST_MS, to_reach="< 300 ms"),
+            limit(_what(name), measured, of="cpu_ms", most=MOST_MS, to_reach="< 300 ms"),
             limit(_what(name), measured, of="rss_bytes", most=MOST_MIB, to_reach="< 64 MiB"),
         )
     ]

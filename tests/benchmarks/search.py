@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 import shutil
 import sys
@@ -12,6 +13,7 @@ from tests.benchmarks.setting import Setting
 
 FILES = 50_000
 A_FOLDER = 250
+NEEDLE_EVERY = 500
 WORDS = ("the", "quick", "brown", "fox", "jumps", "over", "a", "lazy", "dog", "seven", "wizards", "brew", "potions")
 PATTERNS = {"a literal": ("needle_in_hay",), "a regex": ("--regex", r"needle_\w+_h[ae]y")}
 
@@ -19,6 +21,8 @@ PATTERNS = {"a literal": ("needle_in_hay",), "a regex": ("--regex", r"needle_\w+
 def search(setting: Setting) -> list[Row]:
     tree = setting.folder / "tree"
     make_tree(tree)
+    found = setting.hearth("fs", "search", *PATTERNS["a literal"], "tree", "--limit", "10000", "--json").output()
+    assert len(json.loads(found)["matches"]) == FILES // NEEDLE_EVERY
     rows: list[Row] = []
     for name, words in PATTERNS.items():
         rg_words = ("--fixed-strings",) if len(words) == 1 else ()
@@ -66,6 +70,6 @@ def make_tree(tree: Path) -> None:
         if number % A_FOLDER == 0:
             folder.mkdir(parents=True)
         lines = [" ".join(chance.choices(WORDS, k=12)) for _ in range(chance.randrange(15, 60))]
-        if number % 500 == 0:
+        if number % NEEDLE_EVERY == 0:
             lines.insert(len(lines) // 2, "here is the needle_in_hay at last")
         (folder / f"file-{number}.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
