@@ -71,11 +71,11 @@ def arm(countdown: Countdown, runtime: Runtime) -> None:
     Store.write = write  # type: ignore[method-assign]
 
 
-def open_runtime(folder: Path, *, in_place: bool = False) -> Runtime:
+def open_runtime(folder: Path, *, in_place: bool = False, sync: bool = True) -> Runtime:
     links = HardLinks.IN_PLACE if in_place else HardLinks.REPORT
     return Runtime(
         host=local_host(),
-        settings=Settings(fs=FsSettings(hard_links=links)),
+        settings=Settings(fs=FsSettings(hard_links=links, sync=sync)),
         data_dir=str(folder / "data"),
         roots=(Root(str(folder / "work")),),
         base=str(folder / "work"),

@@ -77,6 +77,7 @@ class Append(Step):
         for data in self._staged:
             write_all(self._file, data)
         mutation.sync_file(self._file)
+        self.discard(mutation)
 
     def standing(self, mutation: Mutation) -> Standing:  # noqa: ARG002
         if self.at.entry is None:

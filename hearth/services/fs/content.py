@@ -168,6 +168,8 @@ class Write(Step):
             self._refuse_changed()
             os.lseek(self._temporary.open, 0, os.SEEK_SET)
             overwrite(mutation, self._old, chunks(self._temporary.open))
+            self._drop_temporary()
+            self._close_old()
             return
         self._temporary.close()
         if self._old is not None:

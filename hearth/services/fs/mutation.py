@@ -183,6 +183,9 @@ def _locked(
                 (step.locate_early if step.deferred else step.locate)(mutation.runtime)
         if not {stripe for step in steps for stripe in step.stripes()} <= wanted:
             return False
+        for step in steps:
+            if step.deferred:
+                step.release()  # what it holds open could not be moved on Windows
         _Run(mutation, steps, operation, group, undoes).run()
     return True
 
@@ -199,7 +202,6 @@ class _Run:
         self.group = group
         self.undoes = undoes
         self.done: list[Step] = []
-        self.staged: list[Step] = []
         self.position = 0
 
     def run(self) -> None:
@@ -234,7 +236,6 @@ class _Run:
         for step in self.done:
             step.release()
         for step in batch:
-            self.staged.append(step)
             if step.deferred:
                 step.deferred = False
                 step.locate(mutation.runtime)
@@ -288,17 +289,15 @@ class _Run:
     def _roll_back(self, cause: BaseException) -> None:
         mutation = self.mutation
         try:
-            for step in self.staged:
+            for step in self.steps:
                 if step not in self.done:
                     step.discard(mutation)
-            for step in self.steps:
-                step.release()
+                step.close()
             for step in reversed(self.done):
                 step.locate(mutation.runtime)
                 step.revert(mutation)
-                step.release()
-            for step in self.done:
                 step.discard(mutation)
+                step.close()  # an open directory could not be removed on Windows
             if mutation.receipt is not None:
                 with mutation.runtime.store.write() as tx:
                     receipts.delete(tx, mutation.receipt.id)

@@ -115,10 +115,7 @@ def _settle(runtime: Runtime, owner: Owner, receipt: Receipt) -> bool:
     mutation.receipt = receipt
     steps = [recorded(change) for change in receipt.changes]
     try:
-        for step in steps:
-            step.deferred = True  # some places exist only between two steps
-            step.locate_early(runtime)
-        with locks.hold(runtime, {stripe for step in steps for stripe in step.stripes()}):
+        with locks.hold(runtime, _stripes(runtime, steps)):
             with runtime.store.write() as tx:
                 if not receipts.claim(tx, receipt, owner.pid, owner.start):
                     return False
@@ -134,6 +131,16 @@ def _settle(runtime: Runtime, owner: Owner, receipt: Receipt) -> bool:
     return True
 
 
+def _stripes(runtime: Runtime, steps: list[Step]) -> set[int]:
+    stripes: set[int] = set()
+    for step in steps:
+        step.deferred = True  # some places exist only between two steps
+        step.locate_early(runtime)
+        stripes.update(step.stripes())
+        step.close()
+    return stripes
+
+
 def _bring_to_one_side(mutation: Mutation, receipt: Receipt, steps: list[Step]) -> str:
     standings = [_standing(mutation, step) for step in steps]
     if len(steps) == receipt.steps and all(standing is Standing.AFTER for standing in standings):
@@ -143,6 +150,7 @@ def _bring_to_one_side(mutation: Mutation, receipt: Receipt, steps: list[Step]) 
         if standing is not Standing.OTHER or not step.change.in_place:
             step.revert(mutation)
         step.discard(mutation)
+        step.close()
     return receipts.VOID
 
 
@@ -152,6 +160,8 @@ def _standing(mutation: Mutation, step: Step) -> Standing:
         standing = step.standing(mutation)
     except (HearthError, OSError):
         return Standing.OTHER
+    finally:
+        step.close()
     if standing is Standing.MIXED and _was_changed_later(mutation, step):
         return Standing.OTHER
     return standing

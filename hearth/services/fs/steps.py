@@ -123,10 +123,11 @@ class Step:
         """Clear away, once the whole call is recorded as done."""
 
     def release(self) -> None:
-        """Let go of directories: Windows removes none that is open."""
+        """Let go of directories: Windows removes none that is open. `locate` opens them again."""
         self._leave()
 
     def close(self) -> None:
+        """Let go of everything, once the step is done with."""
         self._leave()
 
     def _leave(self) -> None:

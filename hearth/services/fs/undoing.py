@@ -44,6 +44,7 @@ class ChangesReverted:
     receipts: Annotated[tuple[str, ...], Help("The receipts that were taken back, the newest first.")]
     changes: Annotated[tuple[Reverted, ...], Items(columns=("action", "path")), Help("What was done.")]
     receipt: Annotated[str | None, Help("The receipt of this call itself; `hearth fs redo` takes it back.")] = None
+    replace_attempts: Annotated[int, Help("How often a rename was tried; more than 1 after refusals that passed.")] = 0
     undone_by: Annotated[str | None, Help("Of a superseded call: what did it before.")] = None
     undone_at: Annotated[str | None, Help("When that was.")] = None
 
@@ -88,7 +89,10 @@ def revert(
         step.deferred = True
     done = mutation.apply(runtime, steps, operation=operation, group=group, undoes=wanted)
     return ChangesReverted(
-        receipts=answer.receipts, changes=answer.changes, receipt=done.receipt.id if done.receipt else None
+        receipts=answer.receipts,
+        changes=answer.changes,
+        receipt=done.receipt.id if done.receipt else None,
+        replace_attempts=done.replace_attempts,
     )
 
 

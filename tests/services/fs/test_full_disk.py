@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -82,10 +83,10 @@ def test_a_directory_that_may_not_be_written_is_named(work: Path, runtime: Runti
 @posix_only
 @pytest.mark.skipif(sys.platform == "win32" or os.geteuid() != 0, reason="only the administrator can become another")
 def test_somebody_who_may_not_write_or_give_away_is_refused_and_nothing_changes(
-    tmp_path: Path, run_as_nobody: Callable[[Callable[[], Any]], str]
+    open_folder: Path, run_as_nobody: Callable[[Callable[[], Any]], str]
 ) -> None:
-    (tmp_path / "work").mkdir(mode=0o777)
-    work = tmp_path / "work"
+    work = open_folder / "work"
+    work.mkdir()
     work.chmod(0o777)
     (work / "others").write_bytes(b"root's file")
     (work / "others").chmod(0o666)
@@ -95,21 +96,26 @@ def test_somebody_who_may_not_write_or_give_away_is_refused_and_nothing_changes(
     def attempt() -> str:
         from tests.acceptance.dying import open_runtime
 
-        runtime = open_runtime(tmp_path)
+        runtime = open_runtime(open_folder)
         codes = [
             refused(runtime, "write", path="closed/a", data="new").code,
             refused(runtime, "write", path="others", data="new").code,
         ]
-        in_place = open_runtime(tmp_path, in_place=True)
+        in_place = open_runtime(open_folder, in_place=True)
         call(in_place, "write", path="others", data="written in place")
         return " ".join(codes)
 
-    tmp_path.chmod(0o777)
-    for parent in tmp_path.parents[:2]:
-        parent.chmod(0o755)
     assert run_as_nobody(attempt) == "permission_denied cannot_keep_owner"
     assert (work / "closed" / "a").read_bytes() == b"original"
     assert ((work / "others").read_bytes(), (work / "others").stat().st_uid) == (b"written in place", 0)
+
+
+@pytest.fixture
+def open_folder() -> Iterator[Path]:
+    """A folder that everybody can reach, which those of the tests are not."""
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder).chmod(0o777)
+        yield Path(folder).resolve()
 
 
 @pytest.fixture

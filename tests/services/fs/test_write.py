@@ -14,8 +14,11 @@ import pytest
 from hearth import dispatch
 from hearth.clock import Clock
 from hearth.containment import Root
+from hearth.errors import Conflict
 from hearth.platforms.base import Directory
 from hearth.runtime import Runtime
+from hearth.services.fs import locks, mutation
+from hearth.services.fs.content import Write
 from hearth.settings import FsSettings, HardLinks, Settings
 
 Hearth = Callable[..., Any]
@@ -300,3 +303,85 @@ def test_a_rename_that_stays_refused_leaves_the_original(
     assert (work / "a").read_bytes() == b"old" and leftovers(work) == []
     with runtime.store.read() as tx:
         assert tx.execute("SELECT count(*) FROM receipts").fetchone()[0] == 0
+
+
+def test_a_refused_rename_of_an_undo_is_tried_again(
+    work: Path, runtime: Runtime, refusals: Callable[[int], StillClock]
+) -> None:
+    (work / "a").write_bytes(b"old")
+    write(runtime, path="a", data="new")
+    refusals(1)
+    answer = dispatch.call_json(runtime, "fs.undo", {"last": True})
+    assert answer.result.replace_attempts == 2
+    assert (work / "a").read_bytes() == b"old"
+
+
+@pytest.mark.parametrize(
+    "data", [b"\xef\xbb\xbfa\xc3\xa9\r\nb\n", "\ufeffé\r\n".encode("utf-16-le"), "é\n".encode("utf-16-be"), b"plain\n"]
+)
+def test_what_was_read_is_written_back_byte_for_byte(work: Path, runtime: Runtime, data: bytes) -> None:
+    (work / "a").write_bytes(data)
+    told = dispatch.call_json(runtime, "fs.read", {"path": "a"}).result
+    given = {"path": "b", "data": told.data, "encoding": told.encoding, "bom": told.bom}
+    assert write(runtime, **given).error is None
+    assert (work / "b").read_bytes() == data
+    assert write(runtime, **{**given, "path": "a"}).result.changed is False
+
+
+def test_an_undo_and_a_write_with_the_old_hash_give_one_change_and_one_conflict(work: Path, runtime: Runtime) -> None:
+    (work / "a").write_bytes(b"old")
+    write(runtime, path="a", data="new")
+    assert dispatch.call_json(runtime, "fs.undo", {"last": True}).error is None
+    answer = write(runtime, path="a", data="later", expected_sha256=sha(b"new"))
+    assert answer.error is not None and answer.error.code == "conflict"
+    assert (work / "a").read_bytes() == b"old"
+
+
+def test_a_lock_that_is_held_too_long_is_named_and_other_files_go_on(work: Path, runtime: Runtime) -> None:
+    runtime = runtime.for_call(settings=Settings(fs=FsSettings(lock_timeout_ms=0)))
+    assert write(runtime, path="A", data="x").error is None
+    with runtime.containment.locate("A", write=True) as place:
+        held = locks.stripe(place.directory.identity, "a")  # another spelling takes the same lock
+        free = next(name for name in map(str, range(300)) if locks.stripe(place.directory.identity, name) != held)
+    with locks.hold(runtime, [held]):
+        answer = write(runtime, path="A", data="y")
+        assert answer.error is not None and (answer.error.code, answer.error.exit_status) == ("locked", 1)
+        assert write(runtime, path=free, data="y").error is None
+    assert (work / "A").read_bytes() == b"x"
+
+
+def test_a_file_that_somebody_else_changes_during_the_call_is_a_conflict(work: Path, runtime: Runtime) -> None:
+    (work / "a").write_bytes(b"old")
+
+    def edit(old: bytes) -> bytes:
+        (work / "a").write_bytes(b"an editor without our locks")
+        return old + b" edited"
+
+    with pytest.raises(Conflict):
+        mutation.apply(runtime, [Write("a", edit=edit)], operation="fs.write")
+    assert (work / "a").read_bytes() == b"an editor without our locks" and leftovers(work) == []
+
+
+def test_a_file_that_somebody_else_makes_during_the_call_is_not_overwritten(work: Path, runtime: Runtime) -> None:
+    def edit(old: bytes) -> bytes:
+        (work / "a").write_bytes(b"quicker")
+        return old + b"slower"
+
+    with pytest.raises(Conflict):
+        mutation.apply(runtime, [Write("a", edit=edit)], operation="fs.write")
+    assert (work / "a").read_bytes() == b"quicker" and leftovers(work) == []
+
+
+def test_several_files_change_all_or_none(work: Path, runtime: Runtime) -> None:
+    (work / "b").write_bytes(b"old")
+    steps = [
+        Write("new/a", b"1", create_parents=True),
+        Write("b", b"2"),
+        Write("new/c", b"3", create_parents=True, expected_sha256=sha(b"something else")),
+    ]
+    with pytest.raises(Conflict):
+        mutation.apply(runtime, steps, operation="fs.patch")
+    assert {path.name: path.read_bytes() for path in work.iterdir()} == {"b": b"old"}
+    done = mutation.apply(runtime, [Write("new/a", b"1", create_parents=True), Write("b", b"2")], operation="fs.patch")
+    assert done.receipt is not None and len(done.receipt.changes) == 3
+    assert (work / "new" / "a").read_bytes() == b"1"
