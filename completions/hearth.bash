@@ -28,7 +28,7 @@ _hearth_spec() {
         ;;
     'fs search')
         options='-E --regex --no-regex -i --ignore-case --no-ignore-case -w --word --no-word --hidden --no-hidden --ignored --no-ignored --binary --no-binary'
-        valued='--in --where -C --context -g --glob --globs -t --type --types -m --max-count -n --limit --max-output-bytes --max-output --max-file-bytes --max-file --max-entries --timeout-ms --timeout'
+        valued='--in -C --context -g --glob --globs -t --type --types -m --max-count -n --limit --max-output-bytes --max-output --max-file-bytes --max-file --max-entries --timeout-ms --timeout'
         arguments='any path'
         ;;
     'fs stat')
@@ -191,7 +191,7 @@ _hearth_value() {
     'fs list --kind' | 'fs list --kinds') value='words:file,directory,link,fifo,socket,device' ;;
     'fs find --in' | 'fs find --path') value='path' ;;
     'fs find --kind' | 'fs find --kinds') value='words:file,directory,link,fifo,socket,device' ;;
-    'fs search --in' | 'fs search --where') value='words:content,name' ;;
+    'fs search --in') value='words:content,name' ;;
     'fs write --from' | 'fs write --from-file') value='path' ;;
     'fs write --line-ends') value='words:lf,crlf' ;;
     'fs patch --line-ends') value='words:file,given' ;;

@@ -6,7 +6,7 @@ function __hearth_words
     for word in (commandline -opc)[2..]
         if test $skip -eq 1
             set skip 0
-        else if contains -- $word --data-dir --config --root --run --conversation -d --depth -g --glob --globs --kind --kinds -n --limit --cursor --timeout-ms --timeout --in --path --min-bytes --min --max-bytes --max --modified-after --modified-before --max-entries --offset --lines --head --tail --encoding --where -C --context -t --type --types -m --max-count --max-output-bytes --max-output --max-file-bytes --max-file --count --data --from --from-file --line-ends --expected-sha256 --group --old --new --replacements --insert --replace --delete --diff --fuzz --since --until --caller --add --remove --param --jobs --shell
+        else if contains -- $word --data-dir --config --root --run --conversation -d --depth -g --glob --globs --kind --kinds -n --limit --cursor --timeout-ms --timeout --in --path --min-bytes --min --max-bytes --max --modified-after --modified-before --max-entries --offset --lines --head --tail --encoding -C --context -t --type --types -m --max-count --max-output-bytes --max-output --max-file-bytes --max-file --count --data --from --from-file --line-ends --expected-sha256 --group --old --new --replacements --insert --replace --delete --diff --fuzz --since --until --caller --add --remove --param --jobs --shell
             set skip 1
         else if not string match -q -- '-*' $word
             string replace -a _ - -- $word
@@ -112,7 +112,7 @@ complete -c hearth -n '__hearth_at any fs read' -l encoding -x -d 'What the text
 complete -c hearth -n '__hearth_at any fs read' -l replace-invalid -l no-replace-invalid -d 'Show U+FFFD for bytes that are no text, instead of refusing them.'
 complete -c hearth -n '__hearth_at any fs read' -l sha256 -l no-sha256 -d 'Hash the whole file, however large.'
 complete -c hearth -n '__hearth_at 0+ fs read' -r -F
-complete -c hearth -n '__hearth_at any fs search' -l in -l where -x -a 'content name' -d 'Look into files, or at their names.'
+complete -c hearth -n '__hearth_at any fs search' -l in -x -a 'content name' -d 'Look into files, or at their names.'
 complete -c hearth -n '__hearth_at any fs search' -s E -l regex -l no-regex -d 'The query is an expression (RE2).'
 complete -c hearth -n '__hearth_at any fs search' -s i -l ignore-case -l no-ignore-case -d 'Take upper and lower case for the same.'
 complete -c hearth -n '__hearth_at any fs search' -s w -l word -l no-word -d 'Find whole words only.'

@@ -109,7 +109,6 @@ Register-ArgumentCompleter -Native -CommandName @('hearth', 'hearth.exe') -Scrip
         }
         'fs search' = [ordered]@{
             '--in' = 'words:content,name'
-            '--where' = 'words:content,name'
             '-E' = ''
             '--regex' = ''
             '--no-regex' = ''

@@ -26,7 +26,9 @@ def build(model: type[T], values: Mapping[str, Any]) -> T:
     if problems:
         raise InvalidInput(*problems)
     known = {field.name: field for field in fields_of(model)}
-    return model(**{name: _typed(known[name], value) for name, value in values.items() if value is not None})
+    return model(
+        **{known[name].attribute: _typed(known[name], value) for name, value in values.items() if value is not None}
+    )
 
 
 def problems_of(model: type, values: Mapping[str, Any]) -> Iterator[Problem]:

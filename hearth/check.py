@@ -65,12 +65,19 @@ def validate(model: type[T], value: Any) -> T:
 
 def input_schema(model: type) -> dict[str, Any]:
     """The JSON Schema of what a model accepts."""
-    return _adapter(model).json_schema(mode="validation")
+    return _named(model, _adapter(model).json_schema(mode="validation"))
 
 
 def result_schema(model: type) -> dict[str, Any]:
     """The JSON Schema of what a model is written as."""
-    return _adapter(model).json_schema(mode="serialization")
+    return _named(model, _adapter(model).json_schema(mode="serialization"))
+
+
+def _named(model: type, schema: dict[str, Any]) -> dict[str, Any]:
+    """A schema with the names that every surface uses."""
+    names = {field.attribute: field.name for field in fields_of(model)}
+    properties = {names.get(key, key): item for key, item in schema.get("properties", {}).items()}
+    return {**schema, "properties": properties}
 
 
 def _adapter(model: type[T]) -> TypeAdapter[T]:
@@ -91,9 +98,10 @@ def _prepare_model(model: type, value: dict[str, Any]) -> dict[str, Any]:
         if field is None:
             path = fields.get(name.removesuffix("_base64"))
             if item is not None or path is None or path.find(PathName) is None:
-                prepared[name] = item
+                # An attribute's own spelling is nobody's name, so it must not reach the attribute.
+                prepared[f"{name} " if name.endswith("_") else name] = item
         elif item is not None:
-            prepared[name] = _prepare(field, item)
+            prepared[field.attribute] = _prepare(field, item)
     return prepared
 
 
@@ -154,12 +162,12 @@ def _problems_at(model: type, value: Any, path: tuple[Any, ...], kind: str) -> l
     if not path:
         return []
     name, below = path[0], path[1:]
-    field = fields.get(name)
+    field = next((field for field in fields.values() if field.attribute == name), None)
     if field is None:
-        return [unknown(str(name), fields)]
+        return [unknown(str(name).rstrip(" "), fields)]
     if kind == "missing" and not below:
-        return [Problem(name, "missing", "is required")]
-    nested, prefix = value[name], name
+        return [Problem(field.name, "missing", "is required")]
+    nested, prefix = value[name], field.name
     if field.is_model and (field.many or field.mapping) and below:
         nested, prefix, below = nested[below[0]], f"{name}.{below[0]}", below[1:]
     if field.is_model and below:

@@ -109,7 +109,7 @@ def _recipe(model: type) -> tuple[tuple[str, Any, Callable[[Any], Any]], ...]:
     known = _RECIPES.get(model)
     if known is None:
         fields = fields_of(model)
-        known = _RECIPES[model] = tuple((field.name, field.default, _fitting(field)) for field in fields)
+        known = _RECIPES[model] = tuple((field.attribute, field.default, _fitting(field)) for field in fields)
     return known
 
 

@@ -15,9 +15,14 @@ MISSING = dataclasses.MISSING
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Field:
-    """One field. `base` is the type of a value, or of one item where `many` or `mapping` is true."""
+    """One field. `base` is the type of a value, or of one item where `many` or `mapping` is true.
+
+    `name` is what every surface calls it; `attribute` is the same but for a `_` behind it where the name is a word of
+    Python, such as `in`.
+    """
 
     name: str
+    attribute: str
     base: Any
     optional: bool
     many: bool
@@ -79,7 +84,9 @@ def _field(declared: dataclasses.Field[Any], hint: Any) -> Field:
     default = declared.default
     if declared.default_factory is not MISSING:
         default = declared.default_factory()
-    return Field(declared.name, base, optional, many, mapping, metadata, item_metadata, default)
+    return Field(
+        declared.name.rstrip("_"), declared.name, base, optional, many, mapping, metadata, item_metadata, default
+    )
 
 
 def _unwrap(hint: Any) -> tuple[tuple[Any, ...], Any]:

@@ -31,7 +31,7 @@ class SearchFiles:
     path: Annotated[
         str, Len(1, MAX_PATH), PathName(), Cli(argument=True, completes="path"), Help("A directory or file.")
     ] = "."
-    where: Annotated[Where, Cli(names=("--in",)), Help("Look into files, or at their names.")] = Where.CONTENT
+    in_: Annotated[Where, Help("Look into files, or at their names.")] = Where.CONTENT
     regex: Annotated[bool, Cli(names=("-E",)), Help("The query is an expression (RE2).")] = False
     ignore_case: Annotated[bool, Cli(names=("-i",)), Help("Take upper and lower case for the same.")] = False
     word: Annotated[bool, Cli(names=("-w",)), Help("Find whole words only.")] = False
@@ -104,7 +104,7 @@ def search(runtime: Runtime, given: SearchFiles) -> SearchResult:
             return call.result(place.path, "walk")
     with open_tree(runtime, given.path, call.budget, hidden=given.hidden, ignored=given.ignored) as tree:
         tree.walk.prune = call.globs.prune if call.globs else None
-        if given.where is Where.NAME:
+        if given.in_ is Where.NAME:
             engines.names(tree, call)
             engine = "walk"
         else:

@@ -365,7 +365,7 @@ def test_a_name_that_is_not_utf8_is_found(work: Path, runtime: Runtime, engine: 
     name = os.fsdecode(b"n\xff\n.txt")
     write(work, {name: b"needle"})
     assert [each.path for each in search(runtime, SearchFiles(query="needle")).matches] == [name]
-    assert [each.path for each in search(runtime, SearchFiles(query=".txt", where=Where.NAME)).matches] == [name]
+    assert [each.path for each in search(runtime, SearchFiles(query=".txt", in_=Where.NAME)).matches] == [name]
     assert engine
 
 
@@ -478,3 +478,12 @@ def test_whatever_the_expression_both_engines_find_the_same(
         walked = search(runtime, asked)
     assert shown(proposed) == shown(walked)
     event(proposed.engine)
+
+
+def test_json_calls_the_field_what_the_shell_calls_it(work: Path, hearth: Callable[..., Any]) -> None:
+    write(work, {"needle.txt": b"hay"})
+    by_name = hearth("call", "fs.search", '{"query": "needle", "in": "name"}')
+    assert [each["path"] for each in by_name.json["matches"]] == ["needle.txt"]
+    assert "in" in hearth("schema", "fs.search", "--json").out
+    wrong = hearth("call", "fs.search", '{"query": "needle", "in_": "name"}')
+    assert [p["field"] for p in wrong.json["error"]["details"]["problems"]] == ["in_"]
