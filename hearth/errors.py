@@ -238,6 +238,20 @@ class BackupMissing(HearthError):
     code = "backup_missing"
 
 
+class ArtifactMissing(HearthError):
+    """The body of an artifact is gone from the data directory."""
+
+    code = "artifact_missing"
+    usual_hint = "`hearth artifact delete` forgets it"
+
+
+class ArtifactDamaged(HearthError):
+    """The body of an artifact is not what was stored: its size or its checksum differs."""
+
+    code = "artifact_damaged"
+    usual_hint = "`hearth artifact delete` forgets it"
+
+
 class NotApplied(HearthError):
     """The receipt is of a call that is not finished, or that was taken back after a crash."""
 

@@ -86,6 +86,10 @@ class RetentionSettings:
     backups_max_bytes: Annotated[
         int, Ge(0), Le(1 << 50), Help("Most bytes of old content; the oldest receipts lose theirs first.")
     ] = 10 * 1024**3
+    artifacts_days: Annotated[int, Ge(1), Le(36_500), Help("Days that artifacts are kept, unless pinned.")] = 30
+    artifacts_max_bytes: Annotated[
+        int, Ge(0), Le(1 << 50), Help("Most bytes of artifacts that are not pinned; the oldest go first.")
+    ] = 20 * 1024**3
 
 
 @model

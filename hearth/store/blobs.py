@@ -20,6 +20,8 @@ NEW = "new"  # the folder of what is being written
 _GONE = ".gone"
 _FLAGS = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0) | getattr(os, "O_NOINHERIT", 0)
 
+_READ_FLAGS = os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_NOINHERIT", 0)
+
 
 class Body(NamedTuple):
     """What was stored: its name, its size in bytes, and its first and last bytes where they were asked for."""
@@ -125,6 +127,11 @@ class Blobs:
     def _sync(self, folder: str) -> None:
         with contextlib.closing(self._host.open_root(folder)) as directory:
             directory.sync()
+
+    def open(self, name: str) -> int:
+        """A descriptor of a body, to be read anywhere in it. Raises `BackupMissing`."""
+        with _missing(name):
+            return os.open(self._path(name), _READ_FLAGS)
 
     def size(self, name: str) -> int:
         """The size of a body. Raises `BackupMissing`."""

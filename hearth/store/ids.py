@@ -10,6 +10,7 @@ from pathlib import Path
 from hearth.store.database import FILE_NAME
 
 _STATEMENTS = {
+    "artifact": "SELECT id FROM artifacts WHERE id >= :prefix AND id < :prefix || '~' ORDER BY id DESC LIMIT :limit",
     "receipt": "SELECT id FROM receipts WHERE id >= :prefix AND id < :prefix || '~' ORDER BY id DESC LIMIT :limit",
 }
 

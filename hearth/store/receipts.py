@@ -374,7 +374,7 @@ class Old(NamedTuple):
 
     seq: int
     id: str
-    backup_bytes: int
+    bytes: int  # of its backups
 
 
 def expired(tx: sqlite3.Connection, before: str) -> tuple[int, int]:

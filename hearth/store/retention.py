@@ -1,4 +1,4 @@
-"""What goes when: events and receipts by age, backups by size, and what no row names any more.
+"""What goes when: events, receipts and artifacts by age, backups and artifacts by size, and what no row names.
 
 Everything goes in small steps, so that other processes never wait long for the write lock. Rows go first; what lies
 outside the database follows, and what a kill leaves there is found by the next `hearth gc`.
@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
-from hearth.clock import timestamp
-from hearth.store import events, receipts, sweeping
+from hearth.clock import parse_timestamp, timestamp
+from hearth.store import artifacts, events, receipts, sweeping
 from hearth.store.blobs import NEW, Blobs
 from hearth.store.database import DROPPED_NAME, Store
 
@@ -25,6 +25,8 @@ DAY_MS = 86_400_000
 STEP = 500  # rows a transaction
 # A body is written before the row that names it, and a folder of the trash before its receipt.
 GRACE_MS = 3_600_000
+YOUNG_MS = 60_000
+T = TypeVar("T", receipts.Old, artifacts.Old)
 BACKUP_PREFIX = "backup-"  # of the folders that `hearth db backup` works in
 
 
@@ -64,6 +66,8 @@ class Retention:
         yield self.expire_events()
         yield self.expire_receipts()
         yield self.drop_backups()
+        yield self.expire_artifacts()
+        yield self.drop_artifacts()
         yield self.remove_orphans()
         yield self.empty_trash()
         yield self.remove_left_over()
@@ -104,7 +108,7 @@ class Retention:
             for start in range(0, len(old), STEP):
                 part = old[start : start + STEP]
                 self._forget(lambda _, part=part: part, receipts.drop_backups)  # type: ignore[misc]
-        return Removed("backups", len(old), sum(each.backup_bytes for each in old))
+        return Removed("backups", len(old), sum(each.bytes for each in old))
 
     def _forget(
         self,
@@ -116,12 +120,54 @@ class Retention:
             named = {body for each in chosen for body in receipts.bodies(tx, each.seq)}
             for each in chosen:
                 forget(tx, each.seq)
-            free = [body for body in named if not receipts.names_body(tx, body)]
+            free = [body for body in named if not _is_named(tx, body)]
         for body in free:
             self.blobs.remove(body, untouched_since=self.grace_s)
         for each in chosen:
             sweeping.remove(self.host, self._folder("trash"), each.id)
         return len(chosen)
+
+    def expire_artifacts(self) -> Removed:
+        """Artifacts beyond `artifacts_days`."""
+        before = self.days_ago(self.keep.artifacts_days)
+        with self.store.read() as view:
+            count, size = artifacts.expired(view, before)
+        if not self.dry_run:
+            while count and self.expire_some_artifacts() == STEP:
+                pass
+        return Removed("artifacts", count, size)
+
+    def expire_some_artifacts(self) -> int:
+        """The oldest of those, at most 500; how many."""
+        before = self.days_ago(self.keep.artifacts_days)
+        with self.store.read() as view:
+            old = list(artifacts.oldest(view, before=before, most=STEP))
+        return self.forget_artifacts(old)
+
+    def drop_artifacts(self) -> Removed:
+        """Artifacts beyond `artifacts_max_bytes`, the oldest first. One of the last minute stays: its maker is only
+        about to tell of it."""
+        before = self.days_ago(self.keep.artifacts_days)
+        young = timestamp(max(0, self.now_ms - YOUNG_MS))
+        with self.store.read() as view:
+            excess = artifacts.total_bytes(view) - artifacts.expired(view, before)[1] - self.keep.artifacts_max_bytes
+            old = list(_until(excess, artifacts.oldest(view, since=before, before=young)))
+        if not self.dry_run:
+            for start in range(0, len(old), STEP):
+                self.forget_artifacts(old[start : start + STEP])
+        return Removed("artifacts above quota", len(old), sum(each.bytes for each in old))
+
+    def forget_artifacts(self, chosen: Sequence[artifacts.Old]) -> int:
+        """Remove artifacts, and the bodies that nothing else names; how many went."""
+        if not chosen:
+            return 0
+        with self.store.write() as tx:
+            gone = [each for each in chosen if artifacts.delete(tx, each.id)]
+            free = {each.body: each.at for each in gone if not _is_named(tx, each.body)}
+        for body, at in free.items():
+            # Who stores it again, and has not said so yet, makes it younger than the row that is gone.
+            self.blobs.remove(body, untouched_since=(parse_timestamp(at) + 1) / 1000)
+        return len(gone)
 
     def remove_orphans(self) -> Removed:
         """Bodies that no row names."""
@@ -130,7 +176,7 @@ class Retention:
             if kept.touched >= self.grace_s:
                 continue
             with self.store.read() as view:
-                if receipts.names_body(view, kept.sha256):
+                if _is_named(view, kept.sha256):
                     continue
             if self.dry_run or self.blobs.remove(kept.sha256, untouched_since=self.grace_s):
                 count, size = count + 1, size + kept.size
@@ -171,6 +217,7 @@ class Retention:
 def tend(retention: Retention, *, number: int) -> None:
     """What a process does in passing, after its `number`-th write: enough to keep up, too little to be felt."""
     retention.expire_some_receipts()
+    retention.expire_some_artifacts()
     if number % 16 == 0:
         retention.drop_backups()
 
@@ -201,9 +248,13 @@ def _oldest_backups(view: sqlite3.Connection, before: str) -> Iterator[receipts.
         after = found[-1].seq
 
 
-def _until(excess: int, old: Iterable[receipts.Old]) -> Iterator[receipts.Old]:
+def _until(excess: int, old: Iterable[T]) -> Iterator[T]:
     for each in old:
         if excess <= 0:
             return
-        excess -= each.backup_bytes
+        excess -= each.bytes
         yield each
+
+
+def _is_named(view: sqlite3.Connection, body: str) -> bool:
+    return receipts.names_body(view, body) or artifacts.names_body(view, body)

@@ -10,7 +10,8 @@ from hearth.clock import Clock, timestamp
 from hearth.errors import BackupMissing
 from hearth.platforms.local import local_host
 from hearth.settings import RetentionSettings
-from hearth.store import events, receipts
+from hearth.store import artifacts, events, receipts
+from hearth.store.artifacts import Artifact
 from hearth.store.database import Store
 from hearth.store.receipts import Change, Receipt
 from hearth.store.retention import DAY_MS, GRACE_MS, STEP, Removed, Retention, dropped, tend
@@ -261,3 +262,78 @@ def test_lost_events_are_told_once(store: Store, data: Path) -> None:
         5,
         0,
     ]
+
+
+def artifact(
+    store: Store, retention: Retention, name: str, content: bytes, days: float, *, pinned: bool = False
+) -> str:
+    """Keep an artifact that is so many days old; its body."""
+    sha256 = retention.blobs.store([content], sync=False).sha256
+    made = Artifact(
+        id=f"art_{name}",
+        at=days_ago(days),
+        body=sha256,
+        size=len(content),
+        media_type="text/plain",
+        operation="machine.exec",
+        caller="shell",
+        pinned=pinned,
+    )
+    path = os.path.join(retention.data_dir, "blobs", sha256[:2], sha256[2:])
+    os.utime(path, (NOW / 1000 - days * 86_400,) * 2)
+    with store.write() as tx:
+        artifacts.insert(tx, made)
+    return sha256
+
+
+def artifact_names(store: Store) -> str:
+    with store.read() as view:
+        found = artifacts.page(view, before=artifacts.NEWEST, limit=100)
+    return " ".join(each.id.removeprefix("art_") for each in reversed(found))
+
+
+def test_artifacts_go_by_age_with_their_bodies_unless_pinned(store: Store, data: Path, retain: Retain) -> None:
+    retention = retain(artifacts_days=30)
+    artifact(store, retention, "old", b"12345", 31)
+    artifact(store, retention, "kept", b"1234567", 31, pinned=True)
+    artifact(store, retention, "young", b"123456", 29)
+    assert retain(artifacts_days=30, dry_run=True).expire_artifacts() == Removed("artifacts", 1, 5)
+    assert retention.expire_artifacts() == Removed("artifacts", 1, 5)
+    assert (artifact_names(store), files(data)) == ("kept young", 2)
+
+
+def test_artifacts_go_by_quota_the_oldest_first_unless_pinned(store: Store, data: Path, retain: Retain) -> None:
+    retention = retain(artifacts_max_bytes=10)
+    for number, pinned in enumerate((False, True, False, False)):
+        artifact(store, retention, f"n{number}", bytes([65 + number]) * 5, 20 - number, pinned=pinned)
+    would = retain(artifacts_max_bytes=10, dry_run=True).drop_artifacts()
+    assert would == retention.drop_artifacts() == Removed("artifacts above quota", 1, 5)
+    assert (artifact_names(store), files(data)) == ("n1 n2 n3", 3)
+
+
+def test_a_body_that_another_artifact_or_a_receipt_names_stays(store: Store, data: Path, retain: Retain) -> None:
+    retention = retain()
+    artifact(store, retention, "one", b"shared", 31)
+    artifact(store, retention, "two", b"shared", 1)
+    artifact(store, retention, "three", b"backup", 31)
+    receipt(store, "r", body(retention, b"backup"))
+    retention.expire_artifacts()
+    assert (artifact_names(store), files(data)) == ("two", 2)
+    assert retention.remove_orphans().count == 0
+
+
+def test_a_receipt_leaves_the_body_of_an_artifact_alone(store: Store, data: Path, retain: Retain) -> None:
+    retention = retain()
+    artifact(store, retention, "one", b"shared", 1)
+    receipt(store, "r", body(retention, b"shared"), days=91)
+    assert retention.expire_receipts().count == 1
+    assert files(data) == 1
+
+
+def test_a_body_that_was_stored_again_meanwhile_outlives_its_artifact(store: Store, data: Path, retain: Retain) -> None:
+    retention = retain()
+    name = artifact(store, retention, "one", b"again", 31)
+    retention.blobs.store([b"again"], sync=False)  # by somebody whose row is not there yet
+    assert retention.expire_artifacts().count == 1
+    assert retention.blobs.verify(name) == 5
+    assert files(data) == 1

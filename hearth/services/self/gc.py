@@ -18,7 +18,7 @@ class CollectGarbage:
 class Swept:
     """What went of one kind."""
 
-    kind: Annotated[str, Help("What it was: events, receipts, backups, bodies, trash, left over, crashes.")]
+    kind: Annotated[str, Help("What it was: events, receipts, backups, artifacts, bodies, trash, left over, crashes.")]
     count: Annotated[int, Help("How many went, or would go.")]
     bytes: Annotated[int, Help("Their bytes; a backup that several receipts share counts for each.")]
 
@@ -32,7 +32,8 @@ class GarbageCollected:
 
 
 def collect(runtime: Runtime, given: CollectGarbage) -> GarbageCollected:
-    """Remove events, receipts and backups that the `retention` settings no longer keep, and what nobody names.
+    """Remove events, receipts, backups and artifacts that the `retention` settings no longer keep, and what nobody
+    names.
 
     Old content goes before the history that tells of it: a receipt whose backup is gone can't be undone. Everything
     goes in small steps; other processes go on working. Raises `DatabaseError`."""
