@@ -47,6 +47,10 @@ class StoreOpener:
             if self._store is None:
                 from hearth.store.database import BUSY_TIMEOUT_MS, open_store
 
+                if runtime.config is not None and not os.path.isdir(runtime.data_dir):
+                    from hearth.configuration.load import note_new_data_directory
+
+                    note_new_data_directory(runtime.config)
                 wait_ms = BUSY_TIMEOUT_MS if wait_ms is None else wait_ms
                 self._store = open_store(runtime.host, runtime.data_dir, runtime.clock, runtime.notice, wait_ms=wait_ms)
             return self._store

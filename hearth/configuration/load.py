@@ -157,13 +157,29 @@ def place(host: Host, path: str, base: str) -> str:
 
 
 def _data_directory(made: Configuration) -> tuple[str, str]:
-    """Setting, else `.hearth` beside the project's file, else the user's. A project that nobody trusts cannot make
-    a data directory, nor lead elsewhere by a link."""
+    """Setting, else `.hearth` beside the project's file, else the user's. One that came with a project nobody trusts,
+    or a link in its place, is left alone: its receipts could undo things that were never done here."""
     if made.settings.data_dir is not None:
         return made.settings.data_dir, made.origins["data_dir"]
     project = made.source("project")
     if project is not None:
         beside = os.path.join(os.path.dirname(project.path), DATA_DIRECTORY)
-        if project.trusted or (os.path.isdir(beside) and not os.path.islink(beside)):
+        if project.trusted or not os.path.lexists(beside) or _was_made_here(made.host, beside):
             return beside, project.path
+        made.ignored += ((project.path, DATA_DIRECTORY),)
     return os.path.join(made.host.user_data_directory(), "hearth"), "default"
+
+
+def _was_made_here(host: Host, directory: str) -> bool:
+    from hearth.configuration.trust import is_made_here
+
+    return not os.path.islink(directory) and is_made_here(host, directory)
+
+
+def note_new_data_directory(made: Configuration) -> None:
+    """Remember that the data directory beside an untrusted project's file is about to be made by hearth itself."""
+    project = made.source("project")
+    if project is not None and not project.trusted and made.data_dir_origin == project.path:
+        from hearth.configuration.trust import note_made_here
+
+        note_made_here(made.host, made.data_dir)

@@ -40,6 +40,19 @@ def revoke(host: Host, path: str) -> bool:
     return found is not None
 
 
+def note_made_here(host: Host, directory: str) -> None:
+    """Remember a project's data directory that hearth makes."""
+    with locked(host):
+        known = _read(host)
+        made = {*known["directories"], host.real_path(directory)}
+        _write(host, known["files"], sorted(made))
+
+
+def is_made_here(host: Host, directory: str) -> bool:
+    """Whether hearth made that directory, rather than its having come with a project."""
+    return host.real_path(directory) in _read(host)["directories"]
+
+
 def digest(content: bytes) -> str:
     from hashlib import sha256
 
@@ -47,15 +60,25 @@ def digest(content: bytes) -> str:
 
 
 def _records(host: Host) -> dict[str, str]:
+    files: dict[str, str] = _read(host)["files"]
+    return files
+
+
+def _read(host: Host) -> dict[str, Any]:
     try:
         with open(os.path.join(user_directory(host), RECORD), encoding="utf-8") as file:
             found: Any = json.load(file)
     except (OSError, ValueError):
-        return {}  # none, or damaged: nothing is trusted then
-    files = found.get("files") if isinstance(found, dict) else None
-    return files if isinstance(files, dict) else {}
+        found = None  # none, or damaged: nothing is trusted then
+    found = found if isinstance(found, dict) else {}
+    files, directories = found.get("files"), found.get("directories")
+    return {
+        "files": files if isinstance(files, dict) else {},
+        "directories": directories if isinstance(directories, list) else [],
+    }
 
 
-def _write(host: Host, files: dict[str, str]) -> None:
-    text = json.dumps({"version": 1, "files": files}, indent=2)
+def _write(host: Host, files: dict[str, str], directories: list[str] | None = None) -> None:
+    directories = _read(host)["directories"] if directories is None else directories
+    text = json.dumps({"version": 1, "files": files, "directories": directories}, indent=2)
     replace_file(host, os.path.join(user_directory(host), RECORD), text.encode("utf-8"), private=True)

@@ -3,6 +3,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from hearth.configuration import trust
 from hearth.platforms.local import local_host
 from hearth.settings import HardLinks, LogLevel, Settings
 from tests.configuration.conftest import Load
+from tests.conftest import Done
 
 
 def problems(configured: Load, text: str, name: str = "x.toml", **more: object) -> list[tuple[str, str]]:
@@ -189,25 +191,38 @@ def test_data_lies_in_the_user_directory_by_default(configured: Load) -> None:
     assert configured().data_dir == os.path.join(local_host().user_data_directory(), "hearth")
 
 
-def test_data_lies_beside_a_project_file_once_that_is_trusted(configured: Load, work: Path) -> None:
+def user_data() -> str:
+    return os.path.join(local_host().user_data_directory(), "hearth")
+
+
+def test_data_lies_beside_a_project_file(configured: Load, work: Path) -> None:
+    (work / "hearth.toml").write_bytes(b"")
+    assert configured().data_dir == str(work / ".hearth")
+
+
+def test_a_data_directory_that_came_with_a_project_is_used_once_that_is_trusted(configured: Load, work: Path) -> None:
     file = work / "hearth.toml"
     file.write_bytes(b"")
-    assert configured().data_dir == os.path.join(local_host().user_data_directory(), "hearth")
+    (work / ".hearth").mkdir()
+    made = configured()
+    assert (made.data_dir, made.ignored) == (user_data(), ((str(file), ".hearth"),))
     trust.trust(local_host(), str(file), b"")
     assert configured().data_dir == str(work / ".hearth")
 
 
-def test_data_lies_beside_a_project_file_where_it_already_does(configured: Load, work: Path) -> None:
+def test_a_data_directory_that_hearth_made_goes_on_being_used(hearth: Callable[..., Done], work: Path) -> None:
     (work / "hearth.toml").write_bytes(b"")
-    (work / ".hearth").mkdir()
-    assert configured().data_dir == str(work / ".hearth")
+    for text in ("one", "two"):
+        assert hearth("fs", "write", "a.txt", "--data", text).err == ""
+    assert (work / ".hearth" / "hearth.sqlite3").exists()
+    assert len(hearth("fs", "history", "--json").json["receipts"]) == 2
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="the emulated Windows has no symbolic links")
 def test_an_untrusted_project_cannot_lead_the_data_elsewhere(configured: Load, work: Path, home: Path) -> None:
     (work / "hearth.toml").write_bytes(b"")
     (work / ".hearth").symlink_to(home)
-    assert configured().data_dir == os.path.join(local_host().user_data_directory(), "hearth")
+    assert configured().data_dir == user_data()
 
 
 HEAVY = ("tomllib", "json", "tomlkit", "hashlib", "pydantic", "difflib", "hearth.fields")

@@ -81,7 +81,7 @@ def test_path_names_the_files_and_the_data_directory(hearth: Hearth, work: Path,
         ("user", str(user_file), False, True),
         ("project", str(work / "hearth.toml"), True, False),
     ]
-    assert done["data_dir_origin"] == "default"
+    assert (done["data_dir"], done["data_dir_origin"]) == (str(work / ".hearth"), str(work / "hearth.toml"))
 
 
 def test_check_finds_what_is_wrong_and_fails(hearth: Hearth, work: Path) -> None:
