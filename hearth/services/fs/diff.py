@@ -213,7 +213,7 @@ def _content_lines(path: str, old: bytes | None, new: bytes | None) -> list[str]
 
 
 def _text(data: bytes | None) -> str:
-    from hearth.services.fs.text import decode, detect
+    from hearth.content.text import decode, detect
 
     if not data:
         return ""

@@ -6,10 +6,10 @@ import os
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
+from hearth.content.matching import Query
 from hearth.errors import HearthError
 from hearth.platforms.base import Directory, Kind
 from hearth.services.fs.handles import Handles
-from hearth.services.fs.matching import Query
 from hearth.services.fs.treewalk import Tree
 
 if TYPE_CHECKING:

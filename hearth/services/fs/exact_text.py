@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from hearth.content import text
+from hearth.content.text import TextForm
 from hearth.errors import Encoding, HearthError
-from hearth.services.fs import text
-from hearth.services.fs.text import TextForm
 
 MAX_BYTES = 64 * 1024 * 1024  # of one file whose text is changed; it is held in memory
 

@@ -115,7 +115,7 @@ class _Selection:
         self.before = _time_ns("modified_before", given.modified_before)
         self.matcher = None
         if given.regex is not None:
-            from hearth.services.fs.matching import Query, matcher
+            from hearth.content.matching import Query, matcher
 
             self.matcher = matcher(Query(given.regex, regex=True))
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from itertools import accumulate
 from typing import NamedTuple
 
-from hearth.services.fs.text import LineEnds
+from hearth.content.text import LineEnds
 
 # Blanks that people take for a space, and marks of no width: Unicode's Zs, ZERO WIDTH SPACE, the byte order mark.
 BLANKS = " \t\f\v\xa0\u1680\u2000-\u200b\u202f\u205f\u3000\ufeff"

@@ -7,11 +7,11 @@ from collections import deque
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated, Any
 
+from hearth.content.digest import sha256_of
 from hearth.errors import HearthError, IsDirectory, from_os
 from hearth.model import Cli, Ge, Help, Hidden, Items, Le, Len, PathName, State, model
 from hearth.platforms.base import Kind
 from hearth.runtime import Runtime
-from hearth.services.fs.digest import sha256_of
 from hearth.services.fs.globs import Globs
 from hearth.services.fs.stat import MAX_PATH
 from hearth.services.fs.treewalk import open_tree, shown_path

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
+from hearth.content.text import LineEnds
 from hearth.errors import Conflict
 from hearth.services.fs.line_diff import lines_of
-from hearth.services.fs.text import LineEnds
 from hearth.services.fs.unified_diff import Hunk
 
 MAX_OFFSET = 1_000  # lines that a hunk may have moved by

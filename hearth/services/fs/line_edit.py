@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
+from hearth.content.text import LineEnds
 from hearth.errors import Conflict, invalid
 from hearth.services.fs.folded import Edit, end_near
-from hearth.services.fs.text import LineEnds
 
 _RANGE = re.compile(r"([1-9][0-9]{0,11})(?::([1-9][0-9]{0,11}))?", re.ASCII)
 _ANY_END = re.compile("\r\n|\r|\n")

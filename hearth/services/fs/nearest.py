@@ -11,11 +11,11 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Any, NamedTuple
 
+from hearth.content.text import LineEnds, describe
 from hearth.errors import Conflict
 from hearth.secrets import redact
 from hearth.services.fs import misread
 from hearth.services.fs.folded import BLANKS, common_length, field_of, fold_line_ends
-from hearth.services.fs.text import LineEnds, describe
 
 MAX_ANCHORS = 24
 MAX_HITS = 400  # of one anchor

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from enum import StrEnum
 from typing import Annotated
 
+from hearth.content.text import LineEnds
 from hearth.errors import InvalidInput, Problem, invalid
 from hearth.model import Cli, Content, Ge, Help, Le, Len, PathName, Pattern, Raw, State, model
 from hearth.runtime import Runtime
 from hearth.services.fs.exact_text import ExactText
 from hearth.services.fs.rewrite import Change, Changed, Rewrite, edited
-from hearth.services.fs.text import LineEnds
 
 MAX_PATH = 32_767
 MAX_WORDS = 1 << 20
@@ -209,8 +209,8 @@ def rewrite(path: str, change: Change, given: PatchFile) -> Rewrite:
 
 def one_file(runtime: Runtime, given: PatchFile, step: Rewrite) -> FilePatched:
     """Do one step, and tell what it came to."""
+    from hearth.content.text import line_ends
     from hearth.services.fs import mutation
-    from hearth.services.fs.text import line_ends
 
     done = mutation.apply(runtime, [step], operation="fs.patch", group=given.group, dry_run=given.dry_run)
     diff, truncated = bounded_diff(runtime, step_diff(runtime, step))

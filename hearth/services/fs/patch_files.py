@@ -143,7 +143,7 @@ def _made(diff: FileDiff, given: PatchFile) -> _Plan:
 
 
 def _encoded(text: str, given: PatchFile) -> bytes:
-    from hearth.services.fs import text as texts
+    from hearth.content import text as texts
 
     if given.encoding is None:
         return text.encode("utf-8", "surrogateescape")

@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from hearth.content.text import LineEnds
 from hearth.errors import Conflict, InvalidPattern, RegexEngineMissing, invalid
 from hearth.services.fs.folded import Edit, Folded, common_length, end_near, field_of, fold_blanks, fold_line_ends
-from hearth.services.fs.text import LineEnds
 
 MAX_TOLD = 10  # matches that a conflict lists
 _LINE_END = re.compile("\r\n|\n")

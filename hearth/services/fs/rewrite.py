@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
+from hearth.content.text import LineEnds, TextForm
 from hearth.errors import HearthError, TooLarge
 from hearth.services.fs.content import Write
 from hearth.services.fs.exact_text import MAX_BYTES, ExactText, exact_text
 from hearth.services.fs.folded import Edit, apply
-from hearth.services.fs.text import LineEnds, TextForm
 
 if TYPE_CHECKING:
     from hearth.services.fs.hunks import Placed

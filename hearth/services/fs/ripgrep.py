@@ -9,9 +9,9 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import IO, NamedTuple, Self
 
+from hearth.content.matching import Query, for_rust
 from hearth.errors import HearthError
 from hearth.platforms import programs
-from hearth.services.fs.matching import Query, for_rust
 from hearth.services.fs.walk import Budget
 
 

@@ -7,13 +7,14 @@ from collections import Counter
 from enum import StrEnum
 from typing import Annotated
 
+from hearth.content import scan
+from hearth.content.matching import Matcher, Query, matcher
+from hearth.content.scan import LineHit, Source
 from hearth.model import Cli, Ge, Help, Items, Le, Len, PathName, State, model
 from hearth.platforms.base import Kind
 from hearth.runtime import Runtime
-from hearth.services.fs import engines, scan
+from hearth.services.fs import engines
 from hearth.services.fs.globs import Globs
-from hearth.services.fs.matching import Matcher, Query, matcher
-from hearth.services.fs.scan import LineHit, Source
 from hearth.services.fs.stat import MAX_PATH
 from hearth.services.fs.treewalk import open_tree, shown_path
 from hearth.services.fs.types import globs_of

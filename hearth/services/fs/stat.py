@@ -75,7 +75,7 @@ def stat(runtime: Runtime, given: StatPath) -> PathStatus:
 
 
 def _digest(runtime: Runtime, place: Place) -> tuple[str, Entry]:
-    from hearth.services.fs.digest import sha256_of
+    from hearth.content.digest import sha256_of
 
     descriptor = place.open_file()
     try:

@@ -165,7 +165,7 @@ def _transcoded(data: Iterator[bytes], given: WriteFile) -> Iterable[bytes]:
 
 
 def _text(data: Iterator[bytes]) -> Iterator[str]:
-    from hearth.services.fs.text import Decoder
+    from hearth.content.text import Decoder
 
     decoder = Decoder("utf-8")
     for each in data:
@@ -177,7 +177,7 @@ class _Encoder:
     """Text that comes in pieces, as the bytes that the input asks for."""
 
     def __init__(self, given: WriteFile) -> None:
-        from hearth.services.fs import text
+        from hearth.content import text
 
         self._text = text
         self._encoding, marked = text.named(given.encoding or "utf-8")

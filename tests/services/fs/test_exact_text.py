@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hearth.content.text import SAMPLE_BYTES
 from hearth.errors import Encoding, InvalidInput
 from hearth.services.fs.exact_text import exact_text
-from hearth.services.fs.text import SAMPLE_BYTES
 
 
 @given(st.binary(max_size=80))

@@ -2,10 +2,10 @@ from __future__ import annotations
 
 import pytest
 
+from hearth.content.text import line_ends
 from hearth.errors import Conflict, InvalidInput
 from hearth.services.fs.folded import apply
 from hearth.services.fs.line_edit import LineEdit, edits_of, parse_range
-from hearth.services.fs.text import line_ends
 
 
 def edited(text: str, *given: tuple[int, int, str | None]) -> str:

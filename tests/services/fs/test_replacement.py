@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hearth.content.text import line_ends
 from hearth.errors import Conflict, InvalidInput, InvalidPattern
 from hearth.services.fs.folded import apply, fold_line_ends
 from hearth.services.fs.replacement import Wanted, edits_of
-from hearth.services.fs.text import line_ends
 
 LINES = st.lists(st.tuples(st.text("ab é", max_size=4), st.sampled_from(["\n", "\r\n"])), max_size=8).map(
     lambda lines: "".join(map("".join, lines))

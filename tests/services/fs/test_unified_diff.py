@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hearth.content.text import line_ends
 from hearth.errors import Conflict, InvalidInput
 from hearth.services.fs import hunks, line_diff
 from hearth.services.fs.line_diff import lines_of, unified_diff
-from hearth.services.fs.text import line_ends
 from hearth.services.fs.unified_diff import FileDiff, Hunk, parse
 
 LINES = st.lists(

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from hearth.content import text
+from hearth.content.text import LineEnds, TextForm
 from hearth.errors import Encoding, InvalidInput
-from hearth.services.fs import text
-from hearth.services.fs.text import LineEnds, TextForm
 
 UNICODE = ("utf-8", "utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be")
 MULTI_BYTE = ("shift_jis", "gb18030", "euc_jp", "big5", "cp949")

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+from hearth.content.open_text import MARGIN, OpenText, Wanted, border
 from hearth.errors import invalid
-from hearth.services.fs.open_text import MARGIN, OpenText, border
-
-if TYPE_CHECKING:
-    from hearth.services.fs.read import ReadFiles
 
 
 class Part(NamedTuple):
@@ -20,7 +17,7 @@ class Part(NamedTuple):
     first_line: int | None
 
 
-def part_of(file: OpenText, given: ReadFiles, bound: int | None) -> Part:
+def part_of(file: OpenText, given: Wanted, bound: int | None) -> Part:
     """The part that was asked for, of at most `bound` bytes."""
     if given.tail is not None:
         return _tail(file, given.tail, bound)

@@ -2,23 +2,39 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, NamedTuple
+from threading import Event
+from typing import NamedTuple, Protocol
 
-from hearth.containment import translated
+from hearth.content import text
+from hearth.content.line_places import LinePlaces, read_exactly
+from hearth.content.text import BINARY, LineEnds, TextForm
 from hearth.errors import Encoding
-from hearth.runtime import Runtime
-from hearth.services.fs import text
-from hearth.services.fs.line_places import LinePlaces, read_exactly
-from hearth.services.fs.text import BINARY, LineEnds, TextForm
-
-if TYPE_CHECKING:
-    from hearth.services.fs.read import ReadFiles
 
 CHUNK = 1 << 20
 MARGIN = 1 << 16  # where a character border is looked for
+
+
+class Wanted(Protocol):
+    """Which part of a content to give, and how: fields of an input. At most one of lines, head, tail, and offset
+    with limit is there."""
+
+    @property
+    def offset(self) -> int | None: ...
+    @property
+    def limit(self) -> int | None: ...
+    @property
+    def lines(self) -> str | None: ...
+    @property
+    def head(self) -> int | None: ...
+    @property
+    def tail(self) -> int | None: ...
+    @property
+    def number(self) -> bool: ...
+    @property
+    def encoding(self) -> str | None: ...
+    @property
+    def replace_invalid(self) -> bool: ...
 
 
 class OpenText(NamedTuple):
@@ -31,27 +47,20 @@ class OpenText(NamedTuple):
     places: LinePlaces
 
 
-@contextmanager
-def open_text(runtime: Runtime, path: str, given: ReadFiles) -> Iterator[OpenText]:
-    with runtime.containment.locate(path) as place:
-        descriptor = place.open_file()
-        where = place.path
-    try:
-        with translated(where):
-            size = runtime.host.entry_of(descriptor, where).size
-            form = _form(read_exactly(descriptor, 0, text.SAMPLE_BYTES), size, given)
-            yield OpenText(descriptor, where, size, form, LinePlaces(descriptor, size, form, runtime.cancelled))
-    finally:
-        os.close(descriptor)
+def open_text(descriptor: int, path: str, size: int, encoding: str | None, cancelled: Event) -> OpenText:
+    """An open file as text of an encoding, or, with None, of the one that it seems to have; "base64" stands for
+    bytes. `path` is for messages. Raises `InvalidInput` for what is no encoding, `OSError`."""
+    form = _form(read_exactly(descriptor, 0, text.SAMPLE_BYTES), size, encoding)
+    return OpenText(descriptor, path, size, form, LinePlaces(descriptor, size, form, cancelled))
 
 
-def _form(sample: bytes, size: int, given: ReadFiles) -> TextForm:
+def _form(sample: bytes, size: int, encoding: str | None) -> TextForm:
     whole = size <= len(sample)
-    if given.encoding is None:
+    if encoding is None:
         return text.detect(sample, whole=whole)
-    if given.encoding == "base64":
+    if encoding == "base64":
         return TextForm(BINARY, False, LineEnds.NONE)
-    encoding, _ = text.named(given.encoding)
+    encoding, _ = text.named(encoding)
     mark = text.mark_of(encoding)
     bom = bool(mark) and sample.startswith(mark)
     shown = text.Decoder(encoding, errors="replace").feed(sample[len(mark) if bom else 0 :])
@@ -69,7 +78,7 @@ def border(file: OpenText, at: int) -> int:
     return base + text.character_start(window, at - base, file.form.encoding, base=base - begin)
 
 
-def decode(file: OpenText, start: int, end: int, given: ReadFiles) -> tuple[str, int]:
+def decode(file: OpenText, start: int, end: int, given: Wanted) -> tuple[str, int]:
     """The text from a character border to the last whole character before `end`, but at least one."""
     after_mark = max(start, file.places.begin)
     raw = read_exactly(file.descriptor, after_mark, end - after_mark)
@@ -82,7 +91,7 @@ def decode(file: OpenText, start: int, end: int, given: ReadFiles) -> tuple[str,
     return shown, max(decoder.offset, min(end, after_mark))
 
 
-def decoder_of(file: OpenText, offset: int, given: ReadFiles) -> text.Decoder:
+def decoder_of(file: OpenText, offset: int, given: Wanted) -> text.Decoder:
     return text.Decoder(file.form.encoding, offset=offset, errors="replace" if given.replace_invalid else "strict")
 
 

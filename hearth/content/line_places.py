@@ -7,8 +7,8 @@ import sys
 from array import array
 from threading import Event
 
+from hearth.content.text import LineEnds, TextForm
 from hearth.errors import Cancelled
-from hearth.services.fs.text import LineEnds, TextForm
 
 BLOCK = 1 << 20
 BACKWARD_BLOCK = 1 << 16

@@ -6,8 +6,8 @@ import os
 from collections.abc import Iterator
 from typing import NamedTuple, Protocol
 
-from hearth.services.fs.matching import Matcher
-from hearth.services.fs.text import MARKS
+from hearth.content.matching import Matcher
+from hearth.content.text import MARKS
 
 HEAD = 1 << 16  # what tells whether a file is text
 BLOCK = 1 << 20
@@ -35,7 +35,7 @@ class TextBytes:
     """A text of two or four bytes a character, as UTF-8."""
 
     def __init__(self, data: bytes, encoding: str) -> None:
-        from hearth.services.fs.text import mark_of
+        from hearth.content.text import mark_of
 
         self.data = data
         self._encoding = encoding
@@ -87,7 +87,7 @@ def open_source(descriptor: int, *, binary: bool) -> tuple[Source, bytes]:
 
 
 def _decoded(source: FileBytes, encoding: str) -> TextBytes:
-    from hearth.services.fs.text import mark_of
+    from hearth.content.text import mark_of
 
     position = len(mark_of(encoding))
     pieces = []
