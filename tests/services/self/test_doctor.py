@@ -21,7 +21,7 @@ from hearth.services.self import doctor
 from hearth.services.self.checks import data, machine
 from hearth.services.self.checks.outcome import Health
 from hearth.settings import Settings
-from hearth.store.database import FILE_NAME
+from hearth.store.database import FILE_NAME, SCHEMA_VERSION
 
 Hearth = Callable[..., Any]
 posix = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no permission bits")
@@ -48,7 +48,7 @@ def test_every_check_answers_and_a_healthy_place_completes(hearth: Hearth, data_
     assert {row["check"] for row in done.json["checks"]} == {name for name, _ in doctor.CHECKS}
     assert {row["state"] for row in done.json["checks"]} <= {"ok", "warn"}
     [(state, message, _)] = found(done, "database")
-    assert state == "ok" and "whole, schema 1" in message
+    assert state == "ok" and f"whole, schema {SCHEMA_VERSION}" in message
     assert found(done, "wal") == [("ok", "works in the data directory", None)]
 
 
