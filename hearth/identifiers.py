@@ -13,7 +13,12 @@ ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
 def ulid(milliseconds: int) -> str:
     """26 characters for a time in milliseconds since 1970."""
     number = (milliseconds & (1 << 48) - 1) << 80 | int.from_bytes(os.urandom(10))
-    return "".join(ALPHABET[number >> shift & 31] for shift in range(125, -5, -5))
+    return "".join([_PAIRS[number >> shift & 1023] for shift in _SHIFTS])
+
+
+# Two characters, ten bits, at a time.
+_PAIRS = tuple(first + second for first in ALPHABET for second in ALPHABET)
+_SHIFTS = range(120, -10, -10)
 
 
 def new(kind: str, milliseconds: int) -> str:
