@@ -5,8 +5,16 @@ _hearth_spec() {
     commands='' options='' valued='' arguments=''
     case $1 in
     '')
-        commands='fs doctor config db gc call operations schema demo completion'
+        commands='machine fs doctor config db gc call operations schema demo completion'
         options='--version'
+        ;;
+    'machine')
+        commands='exec'
+        ;;
+    'machine exec')
+        options='--merged --no-merged'
+        valued='--cwd --env --env-policy --stdin --stdin-from --timeout-ms --timeout --grace-ms --grace --cpu-seconds --memory-bytes --memory --encoding'
+        arguments='any any+'
         ;;
     'fs')
         commands='list find read search stat watch hash write patch mkdir move copy delete chmod undo redo diff history'
@@ -161,13 +169,13 @@ _hearth_spec() {
     'call')
         options='--batch --no-batch --ordered --no-ordered'
         valued='--jobs'
-        arguments='words:fs.list,fs.find,fs.read,fs.search,fs.stat,fs.watch,fs.hash,fs.write,fs.patch,fs.mkdir,fs.move,fs.copy,fs.delete,fs.chmod,fs.undo,fs.redo,fs.diff,fs.history,self.doctor,self.config_show,self.config_get,self.config_set,self.config_unset,self.config_roots,self.config_path,self.config_check,self.config_trust,self.config_import,self.db_path,self.db_tables,self.db_schema,self.db_query,self.db_backup,self.db_vacuum,self.db_check,self.gc any'
+        arguments='words:machine.exec,fs.list,fs.find,fs.read,fs.search,fs.stat,fs.watch,fs.hash,fs.write,fs.patch,fs.mkdir,fs.move,fs.copy,fs.delete,fs.chmod,fs.undo,fs.redo,fs.diff,fs.history,self.doctor,self.config_show,self.config_get,self.config_set,self.config_unset,self.config_roots,self.config_path,self.config_check,self.config_trust,self.config_import,self.db_path,self.db_tables,self.db_schema,self.db_query,self.db_backup,self.db_vacuum,self.db_check,self.gc any'
         ;;
     'operations')
-        arguments='words:fs,self'
+        arguments='words:machine,fs,self'
         ;;
     'schema')
-        arguments='words:fs.list,fs.find,fs.read,fs.search,fs.stat,fs.watch,fs.hash,fs.write,fs.patch,fs.mkdir,fs.move,fs.copy,fs.delete,fs.chmod,fs.undo,fs.redo,fs.diff,fs.history,self.doctor,self.config_show,self.config_get,self.config_set,self.config_unset,self.config_roots,self.config_path,self.config_check,self.config_trust,self.config_import,self.db_path,self.db_tables,self.db_schema,self.db_query,self.db_backup,self.db_vacuum,self.db_check,self.gc'
+        arguments='words:machine.exec,fs.list,fs.find,fs.read,fs.search,fs.stat,fs.watch,fs.hash,fs.write,fs.patch,fs.mkdir,fs.move,fs.copy,fs.delete,fs.chmod,fs.undo,fs.redo,fs.diff,fs.history,self.doctor,self.config_show,self.config_get,self.config_set,self.config_unset,self.config_roots,self.config_path,self.config_check,self.config_trust,self.config_import,self.db_path,self.db_tables,self.db_schema,self.db_query,self.db_backup,self.db_vacuum,self.db_check,self.gc'
         ;;
     'demo')
         options='--keep --no-keep'
@@ -188,6 +196,9 @@ _hearth_spec() {
 _hearth_value() {
     value=any
     case "$1 $2" in
+    'machine exec --cwd') value='path' ;;
+    'machine exec --env-policy') value='words:inherit,minimal,explicit' ;;
+    'machine exec --stdin-from') value='path' ;;
     'fs list --kind' | 'fs list --kinds') value='words:file,directory,link,fifo,socket,device' ;;
     'fs find --in' | 'fs find --path') value='path' ;;
     'fs find --kind' | 'fs find --kinds') value='words:file,directory,link,fifo,socket,device' ;;

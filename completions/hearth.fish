@@ -6,7 +6,7 @@ function __hearth_words
     for word in (commandline -opc)[2..]
         if test $skip -eq 1
             set skip 0
-        else if contains -- $word --data-dir --config --root --run --conversation -d --depth -g --glob --globs --kind --kinds -n --limit --cursor --timeout-ms --timeout --in --path --min-bytes --min --max-bytes --max --modified-after --modified-before --max-entries --offset --lines --head --tail --encoding -C --context -t --type --types -m --max-count --max-output-bytes --max-output --max-file-bytes --max-file --count --data --from --from-file --line-ends --expected-sha256 --group --old --new --replacements --insert --replace --delete --diff --fuzz --since --until --caller --add --remove --param --jobs --shell
+        else if contains -- $word --data-dir --config --root --run --conversation --cwd --env --env-policy --stdin --stdin-from --timeout-ms --timeout --grace-ms --grace --cpu-seconds --memory-bytes --memory --encoding -d --depth -g --glob --globs --kind --kinds -n --limit --cursor --in --path --min-bytes --min --max-bytes --max --modified-after --modified-before --max-entries --offset --lines --head --tail -C --context -t --type --types -m --max-count --max-output-bytes --max-output --max-file-bytes --max-file --count --data --from --from-file --line-ends --expected-sha256 --group --old --new --replacements --insert --replace --delete --diff --fuzz --since --until --caller --add --remove --param --jobs --shell
             set skip 1
         else if not string match -q -- '-*' $word
             string replace -a _ - -- $word
@@ -46,6 +46,7 @@ complete -c hearth -l run -x -d 'The run that changes belong to.'
 complete -c hearth -l conversation -x -d 'The conversation that this call belongs to.'
 complete -c hearth -l no-color -d 'Print without colour.'
 complete -c hearth -s h -l help -d 'Show this message and exit.'
+complete -c hearth -n '__hearth_at 0' -a machine -d 'Programs and processes of this machine.'
 complete -c hearth -n '__hearth_at 0' -a fs -d 'Files and directories, inside the roots.'
 complete -c hearth -n '__hearth_at 0' -a doctor -d 'Say what is right and wrong here, and what to do about it.'
 complete -c hearth -n '__hearth_at 0' -a config -d 'Settings: show, change, check, trust.'
@@ -57,6 +58,21 @@ complete -c hearth -n '__hearth_at 0' -a schema -d 'Show the JSON Schemas of an 
 complete -c hearth -n '__hearth_at 0' -a demo -d 'Take a tour: real operations in a temporary folder.'
 complete -c hearth -n '__hearth_at 0' -a completion -d 'Completion of words at the shell.'
 complete -c hearth -n '__hearth_at any' -l version -d 'Say which hearth this is.'
+complete -c hearth -n '__hearth_at 0 machine' -a exec -d 'Run a program; no shell reads its words.'
+complete -c hearth -n '__hearth_at any machine exec' -l cwd -r -F -d 'The directory to start in, inside a root that may be written.'
+complete -c hearth -n '__hearth_at any machine exec' -l env -x -d 'Variables that the program gets, whatever the policy.'
+complete -c hearth -n '__hearth_at any machine exec' -l env-policy -x -a 'inherit minimal explicit' -d 'Which of hearth\'s own variables it gets: all but secrets, the few that programs need, or none.'
+complete -c hearth -n '__hearth_at any machine exec' -l stdin -x -d 'Text for its standard input; at the shell - passes on hearth\'s own. Without it the input is empty.'
+complete -c hearth -n '__hearth_at any machine exec' -l stdin-from -r -F -d 'A file for its standard input.'
+complete -c hearth -n '__hearth_at any machine exec' -l timeout-ms -x -d 'When to end it; none at the shell, elsewhere command_timeout_ms.'
+complete -c hearth -n '__hearth_at any machine exec' -l timeout -x -d 'When to end it; none at the shell, elsewhere command_timeout_ms.'
+complete -c hearth -n '__hearth_at any machine exec' -l grace-ms -x -d 'How long it may take to end once it was asked to.'
+complete -c hearth -n '__hearth_at any machine exec' -l grace -x -d 'How long it may take to end once it was asked to.'
+complete -c hearth -n '__hearth_at any machine exec' -l cpu-seconds -x -d 'Most seconds of processor time.'
+complete -c hearth -n '__hearth_at any machine exec' -l memory-bytes -x -d 'Most memory of one process.'
+complete -c hearth -n '__hearth_at any machine exec' -l memory -x -d 'Most memory of one process.'
+complete -c hearth -n '__hearth_at any machine exec' -l encoding -x -d 'How it writes; without it UTF-8 or the console\'s.'
+complete -c hearth -n '__hearth_at any machine exec' -l merged -l no-merged -d 'Also answer both outputs together, in the order in which they came.'
 complete -c hearth -n '__hearth_at 0 fs' -a list -d 'List what a directory holds.'
 complete -c hearth -n '__hearth_at 0 fs' -a find -d 'Find names in a tree.'
 complete -c hearth -n '__hearth_at 0 fs' -a read -d 'Read files, or parts of them.'
@@ -267,9 +283,9 @@ complete -c hearth -n '__hearth_at any gc' -l dry-run -l no-dry-run -d 'Only tel
 complete -c hearth -n '__hearth_at any call' -l batch -l no-batch -d 'Read one request a line from standard input, write one answer a line.'
 complete -c hearth -n '__hearth_at any call' -l jobs -x -d 'How many calls of a batch run at once.'
 complete -c hearth -n '__hearth_at any call' -l ordered -l no-ordered -d 'Answer a batch in the order of its requests.'
-complete -c hearth -n '__hearth_at 0 call' -x -a 'fs.list fs.find fs.read fs.search fs.stat fs.watch fs.hash fs.write fs.patch fs.mkdir fs.move fs.copy fs.delete fs.chmod fs.undo fs.redo fs.diff fs.history self.doctor self.config_show self.config_get self.config_set self.config_unset self.config_roots self.config_path self.config_check self.config_trust self.config_import self.db_path self.db_tables self.db_schema self.db_query self.db_backup self.db_vacuum self.db_check self.gc'
-complete -c hearth -n '__hearth_at 0 operations' -x -a 'fs self'
-complete -c hearth -n '__hearth_at 0 schema' -x -a 'fs.list fs.find fs.read fs.search fs.stat fs.watch fs.hash fs.write fs.patch fs.mkdir fs.move fs.copy fs.delete fs.chmod fs.undo fs.redo fs.diff fs.history self.doctor self.config_show self.config_get self.config_set self.config_unset self.config_roots self.config_path self.config_check self.config_trust self.config_import self.db_path self.db_tables self.db_schema self.db_query self.db_backup self.db_vacuum self.db_check self.gc'
+complete -c hearth -n '__hearth_at 0 call' -x -a 'machine.exec fs.list fs.find fs.read fs.search fs.stat fs.watch fs.hash fs.write fs.patch fs.mkdir fs.move fs.copy fs.delete fs.chmod fs.undo fs.redo fs.diff fs.history self.doctor self.config_show self.config_get self.config_set self.config_unset self.config_roots self.config_path self.config_check self.config_trust self.config_import self.db_path self.db_tables self.db_schema self.db_query self.db_backup self.db_vacuum self.db_check self.gc'
+complete -c hearth -n '__hearth_at 0 operations' -x -a 'machine fs self'
+complete -c hearth -n '__hearth_at 0 schema' -x -a 'machine.exec fs.list fs.find fs.read fs.search fs.stat fs.watch fs.hash fs.write fs.patch fs.mkdir fs.move fs.copy fs.delete fs.chmod fs.undo fs.redo fs.diff fs.history self.doctor self.config_show self.config_get self.config_set self.config_unset self.config_roots self.config_path self.config_check self.config_trust self.config_import self.db_path self.db_tables self.db_schema self.db_query self.db_backup self.db_vacuum self.db_check self.gc'
 complete -c hearth -n '__hearth_at any demo' -l keep -l no-keep -d 'Leave the folder, to go on in it.'
 complete -c hearth -n '__hearth_at 0 completion' -a show -d 'Print the completion script of a shell.'
 complete -c hearth -n '__hearth_at 0 completion' -a install -d 'Write the completion script where the shell looks for it.'

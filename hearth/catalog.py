@@ -8,7 +8,7 @@ from importlib import import_module
 from hearth.errors import UnknownOperation
 from hearth.operation import Family, Operation
 
-FAMILIES = ("fs", "self")
+FAMILIES = ("machine", "fs", "self")
 
 
 def family(name: str) -> Family:

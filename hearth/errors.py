@@ -92,6 +92,12 @@ class MissingParent(NotFound):
     usual_hint = "make it with `hearth fs mkdir --parents`, or pass parents: true"
 
 
+class ProgramNotFound(NotFound):
+    """No program of that name lies in the directories of PATH, or under the path that was given."""
+
+    code = "program_not_found"
+
+
 class AlreadyExists(HearthError):
     """Something stands where a new thing was to be made."""
 
@@ -196,6 +202,25 @@ class PermissionDenied(HearthError):
     """The operating system refuses access."""
 
     code = "permission_denied"
+
+
+class NotExecutable(HearthError):
+    """The file is there and cannot be run: a directory, no permission, or an interpreter that is missing."""
+
+    code = "not_executable"
+
+
+class ArgumentsTooLong(HearthError):
+    """The words of a command, or one of them, are longer than the system can hand to a program."""
+
+    code = "arguments_too_long"
+    usual_hint = "give long text on standard input or in a file"
+
+
+class Unsupported(HearthError):
+    """This system has no way to do that."""
+
+    code = "unsupported"
 
 
 class Locked(HearthError):

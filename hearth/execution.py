@@ -32,11 +32,12 @@ class Run:
 
     def __init__(self, launcher: Launcher, what: Launch) -> None:
         self._started = time.monotonic()
-        self._cancelled = False
+        self._cancelled = self._interrupted = False
         self.process: Process = launcher.launch(what)
 
-    def cancel(self) -> None:
-        """Ask the tree to end now."""
+    def cancel(self, *, interrupt: bool = False) -> None:
+        """Ask the tree to end now, on `interrupt` as Ctrl-C does; a second time, do not wait for it any more."""
+        self._interrupted = interrupt
         self._cancelled = True
         self.process.wake()
 
@@ -62,7 +63,10 @@ class Run:
         return Ending(process.ended, timed_out, self._cancelled, pipes_held and not timed_out, duration_ms)
 
     def _end_tree(self, deliver: Deliver, grace_ms: int) -> None:
-        self.process.ask_to_end()
+        if self._interrupted:
+            self.process.interrupt()
+        else:
+            self.process.ask_to_end()
         self.process.pump(deliver, grace_ms / 1000)
         if self.process.ended is None or self.process.holds_pipes:
             self.process.kill()

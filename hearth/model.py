@@ -81,10 +81,10 @@ class Cli:
     several words are given. `names`: spellings beside --field-name, such as "-n". `completes`: "path", or a kind of
     id such as "receipt". `hidden`: no option at all. `pairs`: the option may be repeated, and the words of all options
     that name the same list field make its items. `reads_file`: `@file` and `-` stand for what a file or standard
-    input holds.
+    input holds. `rest`: a program's words, among which hearth looks for no option of its own.
     """
 
-    __slots__ = ("argument", "completes", "hidden", "metavar", "more", "names", "pairs", "reads_file")
+    __slots__ = ("argument", "completes", "hidden", "metavar", "more", "names", "pairs", "reads_file", "rest")
 
     def __init__(
         self,
@@ -97,6 +97,7 @@ class Cli:
         hidden: bool = False,
         pairs: str | None = None,
         reads_file: bool = False,
+        rest: bool = False,
     ) -> None:
         self.argument = argument
         self.more = more
@@ -106,6 +107,7 @@ class Cli:
         self.hidden = hidden
         self.pairs = pairs
         self.reads_file = reads_file
+        self.rest = rest
 
 
 def _constrained(schema: Any, **limits: Any) -> Any:

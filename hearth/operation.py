@@ -42,6 +42,8 @@ class Operation:
     words: tuple[str, ...] = ()
     # `module:function` of a form that yields bytes or items as they come, for a shell without --json.
     stream: str = ""
+    # Runs a program whose outputs a shell without --json passes on as they come, and shows nothing else.
+    live: bool = False
     # Works without a store: nothing is opened, no event is kept.
     storeless: bool = False
     # Runs although settings are wrong, which then have their defaults: what shows and mends them.

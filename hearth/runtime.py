@@ -8,9 +8,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
-from threading import Event, Lock
+from threading import Lock
 from typing import TYPE_CHECKING, Any, BinaryIO
 
+from hearth.cancellation import Cancellation
 from hearth.clock import Clock, timestamp
 from hearth.containment import Containment, Root
 from hearth.errors import NotFound
@@ -20,6 +21,7 @@ from hearth.settings import Settings
 
 if TYPE_CHECKING:
     from hearth.configuration.load import Configuration
+    from hearth.platforms.processes import Launcher, Stream
     from hearth.store.blobs import Blobs
     from hearth.store.database import Store
 
@@ -85,9 +87,11 @@ class Runtime:
     clock: Clock = field(default_factory=Clock)
     group: str | None = None  # the change set that mutations belong to
     conversation: str | None = None
-    cancelled: Event = field(default_factory=Event)
+    cancelled: Cancellation = field(default_factory=Cancellation)
     stdin: BinaryIO | None = None  # only where the caller's standard input is the operation's
     notice: Callable[[str], None] = lambda text: print(text, file=sys.stderr)  # noqa: T201
+    # Where a program's outputs go as they come, instead of into the answer; only at a shell.
+    live: Callable[[Stream, bytes], None] | None = None
     progress: Callable[[str], None] = lambda _: None  # how far long work is: "12,000 files"
     log: Log = field(default_factory=Log)
     config: Configuration | None = None  # how the settings came about
@@ -110,6 +114,12 @@ class Runtime:
         from hearth.store.blobs import Blobs
 
         return Blobs(self.host, self.data_dir)
+
+    @property
+    def launcher(self) -> Launcher:
+        """What starts programs; one for this process, whose programs end with it."""
+        made: Launcher = self.opener.keep("launcher", self.host.make_launcher)
+        return made
 
     def for_call(self, **changes: Any) -> Runtime:
         """The same host, settings and store, for a call with a caller, cancellation or standard input of its own."""

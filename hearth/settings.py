@@ -93,6 +93,16 @@ class RetentionSettings:
 
 
 @model
+class MachineSettings:
+    """How programs are run."""
+
+    env_allow: Annotated[
+        tuple[Annotated[str, Len(1)], ...],
+        Help("Variables that programs get although they look like secrets."),
+    ] = ()
+
+
+@model
 class WorkerSettings:
     """The background worker."""
 
@@ -113,9 +123,16 @@ class Settings:
     max_output_bytes: Annotated[
         int, Ge(1_024), Le(64 * 1024 * 1024), Narrows.SMALLER, Help("Most bytes of content in one answer.")
     ] = 65_536
+    artifact_preview_bytes: Annotated[
+        int, Ge(0), Le(1024 * 1024), Narrows.SMALLER, Help("Bytes of the beginning and of the end of long output.")
+    ] = 4_096
+    max_artifact_bytes: Annotated[
+        int, Ge(0), Le(1 << 50), Narrows.SMALLER, Help("Most bytes of a program's output that are kept.")
+    ] = 4 * 1024**3
     command_timeout_ms: Annotated[
         int, Ge(1), Le(DAY_MS), Narrows.SMALLER, Help("Time limit of a program over MCP and in a batch.")
     ] = 30_000
+    machine: Annotated[MachineSettings, Help("Programs.")] = MachineSettings()
     fs: Annotated[FsSettings, Help("Files.")] = FsSettings()
     secrets: Annotated[SecretSettings, Help("Secrets.")] = SecretSettings()
     retention: Annotated[RetentionSettings, Help("How long things are kept.")] = RetentionSettings()

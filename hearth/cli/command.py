@@ -37,6 +37,7 @@ def build(
         help=row.summary,
         short_help=row.summary,
     )
+    command.allow_interspersed_args = not any(_shape(field).rest for field in fields)
     command.arguments = [(_metavar(field), field.help) for field in fields if _shape(field).argument]
     command.examples = row.examples
     command.global_options = global_options
@@ -113,7 +114,7 @@ def _option(field: Field, shape: Cli) -> click.Option:
 
 def _option_help(field: Field) -> str:
     facts = [_bounds_text(field)]
-    if field.default not in (None, (), False, "") and not field.required and not field.is_model:
+    if field.default not in (None, (), {}, False, "") and not field.required and not field.is_model:
         facts.append(f"default {_default_text(field)}")
     shown = ", ".join(fact for fact in facts if fact)
     return field.help + (f" [{shown}]" if shown else "")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -48,6 +49,7 @@ TOUR = (
     Step("Delete the draft", ("fs", "delete", "draft.md")),
     Step("Take that back", ("fs", "undo", "--last")),
     Step("What was changed so far", ("fs", "history")),
+    Step("Run a program; no shell reads its words", ("machine", "exec", "--", sys.executable, "--version")),
     Step("The same operations with JSON, for scripts", ("call", "fs.stat", "@stat.json")),
     Step("Many calls in one process", ("call", "--batch", "--ordered"), stdin="requests.ndjson"),
     Step("Where hearth keeps its receipts", ("db", "tables")),

@@ -8,6 +8,7 @@ from hearth.model import State
 
 if TYPE_CHECKING:
     from hearth.dispatch import Answer
+    from hearth.errors import HearthError
 
 _BY_STATE = {
     State.COMPLETED: 0,
@@ -19,6 +20,9 @@ _BY_STATE = {
     State.CANCELLED: 6,
     State.SUPERSEDED: 6,
 }
+
+EXEC = "machine.exec"  # it ends as its program does
+_BY_CODE = {"program_not_found": 127, "not_executable": 126, "arguments_too_long": 126}
 
 
 MEANINGS = (
@@ -40,10 +44,18 @@ MEANINGS = (
 def exit_status(answer: Answer) -> int:
     """The exit status of an answer; an error's own one goes first."""
     if answer.error is not None:
-        return answer.error.exit_status
+        return _of_start(answer.error) if answer.operation == EXEC else answer.error.exit_status
+    own = getattr(answer.result, "exit_status", None)
+    if own is not None:
+        return int(own)
     if answer.state is State.PARTIAL and _failed_items(answer):
         return 1  # an item failed; a page or budget that ended is no failure
     return _BY_STATE[answer.state]
+
+
+def _of_start(error: HearthError) -> int:
+    """What a program that was not run is to a shell, as `env`, `timeout` and `nohup` tell it."""
+    return error.exit_status if error.exit_status == 2 else _BY_CODE.get(error.code, 125)
 
 
 def _failed_items(answer: Answer) -> bool:

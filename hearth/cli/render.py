@@ -6,7 +6,7 @@ import errno
 import json
 import sys
 from contextlib import suppress
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, TextIO
 
 from hearth.cli import text
 from hearth.cli.options import Output
@@ -18,6 +18,7 @@ from hearth.model import Raw, State
 if TYPE_CHECKING:
     from hearth.dispatch import Answer
     from hearth.errors import HearthError
+    from hearth.platforms.processes import Stream
 
 
 def show(answer: Answer, output: Output) -> None:
@@ -41,12 +42,21 @@ def write_line(line: str) -> None:
     write_bytes(line.encode("utf-8", "replace") + b"\n")
 
 
+def pass_on(stream: Stream, data: bytes) -> None:
+    """What a program printed, to the same output of our own."""
+    _write(sys.stdout if stream == "stdout" else sys.stderr, data)
+
+
 def write_bytes(data: bytes | memoryview) -> None:
     """Bytes to standard output as they are: no code page, no change of line ends. Raises `BrokenPipeError` when
     its reader went away, else `OutputFailed`."""
+    _write(sys.stdout, data)
+
+
+def _write(output: TextIO, data: bytes | memoryview) -> None:
     try:
-        sys.stdout.flush()
-        stream: IO[bytes] = sys.stdout.buffer
+        output.flush()
+        stream: IO[bytes] = output.buffer  # type: ignore[assignment,unused-ignore]
         stream.write(data)
         stream.flush()
     except BrokenPipeError:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager
 from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple, Protocol
@@ -152,6 +152,18 @@ class Host(Protocol):
     def user_data_directory(self) -> str: ...
 
     def user_config_directory(self) -> str: ...
+
+    def find_program(self, name: str, environment: Mapping[str, str], directory: str) -> str:
+        """The absolute path of the program that a command names: with a separator in it seen from `directory`, else
+        looked up in the PATH of `environment`, never in the current directory. Raises `errors.ProgramNotFound`,
+        which lists what was searched, and `errors.NotExecutable`."""
+
+    def start_directory(self, directory: Directory) -> str:
+        """A path by which a program that is being started enters the open directory, where the system can that
+        whatever happens to the directory's name."""
+
+    def output_encoding(self) -> str | None:
+        """The code page in which console programs write what is not UTF-8; None where there is none."""
 
     def make_launcher(self) -> Launcher:
         """What starts programs here. One is enough for a process, and each holds a watchdog or a job of its own."""

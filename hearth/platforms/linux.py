@@ -7,7 +7,8 @@ import errno
 import os
 from collections.abc import Iterator
 
-from hearth.platforms.posix import PosixHost
+from hearth.platforms.base import Directory
+from hearth.platforms.posix import PosixDirectory, PosixHost
 from hearth.platforms.processes import Launch, Launcher
 
 _UNSUPPORTED = (errno.ENOTSUP, errno.EPERM, errno.EACCES, errno.EINVAL, errno.ENODATA)
@@ -20,6 +21,11 @@ class LinuxHost(PosixHost):
         from hearth.platforms.posix_processes import PosixLauncher
 
         return PosixLauncher(os.pidfd_open, strays, limit)
+
+    def start_directory(self, directory: Directory) -> str:
+        assert isinstance(directory, PosixDirectory)
+        by_descriptor = f"/proc/self/fd/{directory.descriptor}"
+        return by_descriptor if os.path.isdir(by_descriptor) else directory.path
 
     def _copy_attributes(self, source: int, target: int) -> None:
         # POSIX ACLs are the extended attribute system.posix_acl_access, so they come along.

@@ -10,7 +10,7 @@ import os
 import posixpath
 import stat
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from hearth.errors import CannotKeepOwner, InvalidName, Locked, NotRegular
@@ -258,6 +258,17 @@ class PosixHost:
 
     def process_start(self, pid: int) -> str | None:
         raise NotImplementedError
+
+    def find_program(self, name: str, environment: Mapping[str, str], directory: str) -> str:
+        from hearth.platforms.posix_programs import find_program
+
+        return find_program(name, environment, directory)
+
+    def start_directory(self, directory: Directory) -> str:
+        return directory.path
+
+    def output_encoding(self) -> str | None:
+        return None
 
     def user_data_directory(self) -> str:
         return os.environ.get("XDG_DATA_HOME") or os.path.expanduser("~/.local/share")

@@ -11,6 +11,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable
 
+from hearth.platforms.posix_programs import refusal
 from hearth.platforms.processes import Deliver, Exit, Launch, Stream
 
 CHUNK_BYTES = 65_536
@@ -168,6 +169,9 @@ class PosixProcess:
     def ask_to_end(self) -> None:
         self._signal_group(signal.SIGTERM)
 
+    def interrupt(self) -> None:
+        self._signal_group(signal.SIGINT)
+
     def kill(self) -> None:
         self._signal_group(signal.SIGKILL)
         for _ in range(3):  # a stray may start another one while it is looked for
@@ -210,6 +214,30 @@ def peak_bytes(maximum_resident: int) -> int:
     return maximum_resident if sys.platform == "darwin" else maximum_resident * 1024
 
 
+def _started(what: Launch) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        what.words,
+        executable=what.program,
+        cwd=what.directory,
+        env=dict(what.environment),
+        stdin=subprocess.DEVNULL if what.stdin is None else what.stdin,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+        bufsize=0,
+    )
+
+
+def _discard(child: subprocess.Popen[bytes]) -> None:
+    """End a program that could not be looked after."""
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(child.pid, signal.SIGKILL)
+    child.wait()
+    for pipe in (child.stdout, child.stderr):
+        assert pipe is not None
+        pipe.close()
+
+
 class PosixLauncher:
     """Starts programs on Linux and macOS."""
 
@@ -225,26 +253,19 @@ class PosixLauncher:
         self._watchdog = Watchdog()
 
     def launch(self, what: Launch) -> PosixProcess:
-        child = subprocess.Popen(
-            what.words,
-            executable=what.program,
-            cwd=what.directory,
-            env=dict(what.environment),
-            stdin=subprocess.DEVNULL if what.stdin is None else what.stdin,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            start_new_session=True,
-            bufsize=0,
-        )
         try:
+            child = _started(what)
+        except OSError as error:
+            raise refusal(error, what.program) from error
+        with contextlib.ExitStack() as stack:
+            stack.callback(_discard, child)
             self._watchdog.watch(child.pid)
             self._limit(child.pid, what)
-            return PosixProcess(child, what.mark, self._watchdog, self._strays, self._exit_descriptor(child.pid))
-        except BaseException:
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(child.pid, signal.SIGKILL)
-            child.communicate()
-            raise
+            ends = self._exit_descriptor(child.pid)
+            stack.callback(os.close, ends)
+            process = PosixProcess(child, what.mark, self._watchdog, self._strays, ends)
+            stack.pop_all()
+        return process
 
     def close(self) -> None:
         self._watchdog.close()

@@ -63,6 +63,9 @@ class Process(Protocol):
     def ask_to_end(self) -> None:
         """Ask the whole tree to end: TERM to the group; on Windows CTRL_BREAK to the group."""
 
+    def interrupt(self) -> None:
+        """Tell the whole tree what Ctrl-C at its terminal would: INT to the group; on Windows as `ask_to_end`."""
+
     def kill(self) -> None:
         """End the whole tree at once, also what left its group."""
 
@@ -74,7 +77,8 @@ class Launcher(Protocol):
     """Starts programs. They end with this process, also when it is killed."""
 
     def launch(self, what: Launch) -> Process:
-        """Start a program. Raises `OSError` when the system refuses."""
+        """Start a program. Raises `errors.NotExecutable`, `errors.ArgumentsTooLong`, and `OSError` when the system
+        refuses for another reason."""
 
     def close(self) -> None:
         """End what still runs."""

@@ -1,0 +1,41 @@
+"""Signals while a program runs: they go to the program, and hearth stays to see it end."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+
+from hearth.cancellation import Cancellation
+
+
+class Heard:
+    """The first signal that came, if one did."""
+
+    number: int | None = None
+
+    @property
+    def exit_status(self) -> int | None:
+        return None if self.number is None else 130 if self.number == signal.SIGINT else 143
+
+
+@contextmanager
+def passed_on(cancelled: Cancellation) -> Iterator[Heard]:
+    """Ctrl-C and SIGTERM take the call back instead of ending hearth; a second one takes the patience away."""
+    heard = Heard()
+
+    def hear(number: int, _: FrameType | None) -> None:
+        heard.number = heard.number or number
+        if number == signal.SIGINT:
+            cancelled.interrupt()
+        else:
+            cancelled.set()
+
+    names = ("SIGINT", "SIGTERM", "SIGBREAK")
+    before = {number: signal.signal(number, hear) for name in names if (number := getattr(signal, name, None))}
+    try:
+        yield heard
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -1,0 +1,1 @@
+"""The machine: its programs and processes."""
