@@ -24,11 +24,17 @@ def words_of(family: Family, row: Operation) -> tuple[str, ...]:
     return (*(() if family.top_level else (family.name,)), *row.at_shell)
 
 
+# What doctor says about the rest of the machine, where a process may start or end between the two calls.
+PASSING = ("processes", "free_space")
+
+
 def settled(value: Any) -> Any:
     """The document without what a second call may answer differently."""
     if isinstance(value, dict):
         return {key: settled(item) for key, item in value.items() if not key.endswith(VOLATILE)}
-    return [settled(item) for item in value] if isinstance(value, list) else value
+    if isinstance(value, list):
+        return [settled(item) for item in value if not (isinstance(item, dict) and item.get("check") in PASSING)]
+    return value
 
 
 @pytest.mark.parametrize("name", ROWS)
