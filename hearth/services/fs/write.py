@@ -7,13 +7,15 @@ from collections.abc import Iterable, Iterator
 from enum import StrEnum
 from typing import Annotated
 
-from hearth.errors import invalid
+from hearth.errors import AlreadyExists, Conflict, NotFound, invalid
 from hearth.model import Cli, Content, Help, Len, PathName, State, model
 from hearth.runtime import Runtime
 from hearth.services.fs import mutation
 from hearth.services.fs.answers import MAX_PATH, DryRun, Expected, Group, Receipt, Warnings
 from hearth.services.fs.backup import CHUNK_BYTES, chunks
 from hearth.services.fs.content import Write
+
+LOOKS = 5  # how often an append looks anew for a file that comes and goes
 
 
 class NewLineEnds(StrEnum):
@@ -86,11 +88,24 @@ def _write(runtime: Runtime, given: WriteFile, content: bytes | Iterable[bytes])
 
 
 def _append(runtime: Runtime, given: WriteFile, content: bytes | Iterable[bytes]) -> FileWritten:
-    from hearth.services.fs.appending import Append, bounded
+    from hearth.services.fs.appending import bounded
 
     data = content if isinstance(content, bytes) else bounded(content, runtime.settings.fs.backup_max_bytes)
-    if given.create_only or not _exists(runtime, given.path):
+    if given.create_only:
         return _write(runtime, given, data)
+    looks = 1 if given.expected_sha256 else LOOKS
+    while True:
+        looks -= 1
+        try:
+            return _add(runtime, given, data) if _exists(runtime, given.path) else _write(runtime, given, data)
+        except (AlreadyExists, Conflict, NotFound):  # made or removed between the look and the lock
+            if looks == 0:
+                raise
+
+
+def _add(runtime: Runtime, given: WriteFile, data: bytes) -> FileWritten:
+    from hearth.services.fs.appending import Append
+
     step = Append(given.path, data, expected_sha256=given.expected_sha256)
     done = mutation.apply(runtime, [step], operation="fs.write", group=given.group, dry_run=given.dry_run)
     return FileWritten(

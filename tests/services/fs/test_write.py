@@ -214,6 +214,21 @@ def test_append_adds_in_place(work: Path, hearth: Hearth) -> None:
     assert (done, (work / "other").read_bytes()) == (0, b"one\ntwo\n")
 
 
+@pytest.mark.parametrize("stands", [True, False], ids=["made meanwhile", "removed meanwhile"])
+def test_append_looks_anew_for_a_file_that_comes_or_goes(
+    work: Path, hearth: Hearth, monkeypatch: pytest.MonkeyPatch, stands: bool
+) -> None:
+    from hearth.services.fs import write
+
+    if stands:
+        (work / "log").write_bytes(b"one\n")
+    looks = [not stands]
+    real = write._exists
+    monkeypatch.setattr(write, "_exists", lambda *given: looks.pop() if looks else real(*given))
+    assert hearth("fs", "write", "log", "--append", "--data", "two\n").status == 0
+    assert (work / "log").read_bytes() == (b"one\n" if stands else b"") + b"two\n"
+
+
 def test_append_makes_a_file_that_is_missing(work: Path, hearth: Hearth) -> None:
     assert hearth("fs", "write", "new/log", "--append", "--data", "one").status == 0
     assert (work / "new" / "log").read_bytes() == b"one"
