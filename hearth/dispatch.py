@@ -39,6 +39,8 @@ def call_json(runtime: Runtime, dotted: str, value: Any) -> Answer:
         given: Any = check.validate(types_of(family.load(row.target))[0], value)
     except HearthError as error:
         return Answer(dotted, error.state, error=error)
+    except Exception as error:  # in a batch the other calls go on
+        return Answer(dotted, State.FAILED, error=internal(runtime.data_dir, error))
     return run(runtime, family, row, given)
 
 

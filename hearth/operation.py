@@ -54,6 +54,9 @@ class Operation:
         return self.words or (self.name.replace("_", "-"),)
 
 
+_LOADED: set[str] = set()
+
+
 @dataclass(frozen=True, slots=True)
 class Family:
     """The operations on one noun. `package` holds the modules that the rows' targets name."""
@@ -71,8 +74,12 @@ class Family:
     def load(self, target: str) -> Callable[..., Any]:
         module, _, function = target.partition(":")
         name = f"{self.package or f'hearth.services.{self.name}'}.{module}"
-        # What is loaded is loaded once for thousands of calls, and `import_module` is slow to find that out.
-        loaded = getattr(sys.modules.get(name) or import_module(name), function)
+        # What is loaded is loaded once for thousands of calls, and `import_module` is slow to find that out; but
+        # `sys.modules` also holds what another thread has only begun to load.
+        if name not in _LOADED:
+            import_module(name)
+            _LOADED.add(name)
+        loaded = getattr(sys.modules[name], function)
         assert callable(loaded)
         return loaded  # type: ignore[no-any-return]
 
