@@ -296,6 +296,12 @@ class Encoding(HearthError):
     code = "wrong_encoding"
 
 
+class UnsafeArgument(HearthError):
+    """A word of a command cannot be handed to the program as text, such as a line break to a batch file."""
+
+    code = "unsafe_argument"
+
+
 class InvalidPattern(HearthError):
     """A glob or regular expression cannot be understood."""
 

@@ -16,6 +16,7 @@ from hearth.platforms import windows_directory as directories
 from hearth.platforms import windows_nt as nt
 from hearth.platforms import windows_paths as paths
 from hearth.platforms.base import Entry
+from hearth.platforms.processes import Launcher
 
 assert sys.platform == "win32"
 
@@ -113,6 +114,11 @@ class WindowsHost:
             if not nt.kernel32.GetProcessTimes(handle, *map(ctypes.byref, times)):
                 return None
             return str(times[0].dwHighDateTime << 32 | times[0].dwLowDateTime)
+
+    def make_launcher(self) -> Launcher:
+        from hearth.platforms.windows_processes import WindowsLauncher
+
+        return WindowsLauncher()
 
     def user_data_directory(self) -> str:
         return os.environ.get("LOCALAPPDATA") or os.path.expanduser("~\\AppData\\Local")

@@ -10,11 +10,19 @@ import pytest
 
 from hearth.platforms.base import Directory, Host
 from hearth.platforms.local import local_host
+from hearth.platforms.processes import Launcher
 
 
 @pytest.fixture(scope="session")
 def host() -> Host:
     return local_host()
+
+
+@pytest.fixture(scope="session")
+def launcher(host: Host) -> Iterator[Launcher]:
+    made = host.make_launcher()
+    yield made
+    made.close()
 
 
 @pytest.fixture

@@ -14,18 +14,9 @@ import pytest
 
 from hearth import identifiers
 from hearth.execution import Ending, Run
-from hearth.platforms.local import local_host
 from hearth.platforms.processes import Launch, Launcher, Stream
 
-pytestmark = pytest.mark.skipif(not hasattr(local_host(), "make_launcher"), reason="no launcher here yet")
 SLEEPER = "import time; time.sleep(300)"
-
-
-@pytest.fixture(scope="module")
-def launcher() -> Iterator[Launcher]:
-    made = local_host().make_launcher()
-    yield made
-    made.close()
 
 
 @pytest.fixture
@@ -71,6 +62,14 @@ def test_a_program_without_input_reads_its_end_at_once(launcher: Launcher, mark:
     assert (ending.exit.code, heard[Stream.STDOUT].strip()) == (0, b"0")
 
 
+def test_the_outputs_of_what_a_program_runs_are_heard(launcher: Launcher, mark: str) -> None:
+    inner = "import sys; print('inner', flush=True); print('error', file=sys.stderr); sys.exit(4)"
+    outer = f"import subprocess, sys; sys.exit(subprocess.run([sys.executable, '-c', {inner!r}]).returncode)"
+    ending, heard = run(launcher, python(outer, mark))
+    assert ending.exit.code == 4
+    assert (heard[Stream.STDOUT].strip(), heard[Stream.STDERR].strip()) == (b"inner", b"error")
+
+
 def test_what_a_program_leaves_behind_with_its_outputs_is_ended(launcher: Launcher, mark: str) -> None:
     leave = f"import subprocess, sys; subprocess.Popen([sys.executable, '-c', {SLEEPER!r}]); print('hi')"
     ending, heard = run(launcher, python(leave, mark))
@@ -91,6 +90,31 @@ def test_cancelling_from_another_thread_ends_the_tree(launcher: Launcher, mark: 
     threading.Timer(0.05, begun.cancel).start()
     ending = begun.to_end(lambda *_: None, timeout_ms=None, grace_ms=100)
     assert (ending.cancelled, ending.timed_out) == (True, False)
+
+
+def test_programs_end_with_hearth_when_it_is_killed(mark: str) -> None:
+    code = (
+        "import os, sys\n"
+        "from hearth.platforms.local import local_host\n"
+        "from hearth.platforms.processes import Launch\n"
+        "sleeper = 'import time; print(1, flush=True); time.sleep(300)'\n"
+        "launch = Launch(sys.executable, (sys.executable, '-c', sleeper), os.getcwd(), dict(os.environ))\n"
+        "process = local_host().make_launcher().launch(launch)\n"
+        "process.pump(lambda *_: (print('up', flush=True), process.wake()), None)\n"
+        "sys.stdin.read()\n"
+    )
+    root = str(Path(__file__).parents[2])
+    environment = {**os.environ, "HEARTH_TEST_MARK": mark, "PYTHONPATH": root}
+    with subprocess.Popen(
+        [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment
+    ) as hearth:
+        assert hearth.stdout is not None
+        assert hearth.stdout.readline().strip() == b"up"
+        children = [p for p in psutil.Process(hearth.pid).children(recursive=True) if p.name() != "sh"]
+        assert children
+        hearth.kill()
+    _, alive = psutil.wait_procs(children, timeout=3)
+    assert alive == []
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals and sessions")
@@ -123,27 +147,3 @@ class TestPosix:
         )
         ending, heard = run(launcher, python(stray, mark))
         assert (ending.exit.code, ending.pipes_held, heard[Stream.STDOUT]) == (0, True, b"hi\n")
-
-    def test_programs_end_with_hearth_when_it_is_killed(self, mark: str) -> None:
-        code = (
-            "import os, sys\n"
-            "from hearth.platforms.local import local_host\n"
-            "from hearth.platforms.processes import Launch\n"
-            "sleeper = 'import time; print(1, flush=True); time.sleep(300)'\n"
-            "launch = Launch(sys.executable, (sys.executable, '-c', sleeper), os.getcwd(), dict(os.environ))\n"
-            "process = local_host().make_launcher().launch(launch)\n"
-            "process.pump(lambda *_: (print('up', flush=True), process.wake()), None)\n"
-            "sys.stdin.read()\n"
-        )
-        root = str(Path(__file__).parents[2])
-        environment = {**os.environ, "HEARTH_TEST_MARK": mark, "PYTHONPATH": root}
-        with subprocess.Popen(
-            [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment
-        ) as hearth:
-            assert hearth.stdout is not None
-            assert hearth.stdout.readline() == b"up\n"
-            children = [p for p in psutil.Process(hearth.pid).children(recursive=True) if p.name() != "sh"]
-            assert children
-            hearth.kill()
-        _, alive = psutil.wait_procs(children, timeout=3)
-        assert alive == []
