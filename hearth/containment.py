@@ -206,9 +206,10 @@ class Containment:
 
     def _outside(self, path: str) -> OutsideRoot:
         roots = [root.path for root in self.roots]
+        wanted = path if os.path.isdir(path) else os.path.dirname(path)
         return OutsideRoot(
             f"{path} lies outside the roots ({', '.join(roots)})",
-            hint=f"add a root with `hearth config roots --add {os.path.dirname(path) or path}`, or pass --root",
+            hint=f"add a root with `hearth config roots --add {wanted}`, or pass --root",
             path=path,
             roots=roots,
         )

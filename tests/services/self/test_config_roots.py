@@ -34,6 +34,13 @@ def test_a_root_is_added_and_then_accepted(hearth: Hearth, home: Path) -> None:
     assert hearth("fs", "stat", home / "a.txt").status == 0
 
 
+def test_the_hint_for_a_directory_outside_names_it_and_not_all_that_is_beside_it(hearth: Hearth, home: Path) -> None:
+    (home / "notes").mkdir()
+    for word in ("list", "stat"):
+        refused = hearth("fs", word, home / "notes", "--json").json["error"]
+        assert f"hearth config roots --add {home / 'notes'}`" in refused["hint"]
+
+
 def test_the_first_root_replaces_the_implied_one_with_a_notice(hearth: Hearth, work: Path, home: Path) -> None:
     done = hearth("config", "roots", "--add", home, "--json")
     assert "the current directory is no longer a root" in done.err
