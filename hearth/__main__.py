@@ -8,8 +8,12 @@ def main() -> None:
     if sys.argv[1:] == ["--version"]:  # answered before anything heavy is imported
         from hearth import __version__
 
-        sys.stdout.write(f"hearth {__version__}\n")
-        return
+        try:
+            sys.stdout.write(f"hearth {__version__}\n")
+            sys.stdout.flush()
+            return
+        except (AttributeError, OSError):  # closed or full, which the command tells or bears
+            pass
     # A short run leaves little garbage in cycles: looking for it took a tenth of the time of a command, at the start
     # and again at the end, where what is left need not be looked at.
     gc.set_threshold(50_000, 20, 20)

@@ -11,7 +11,7 @@ import click
 
 import hearth
 from hearth import __version__, catalog
-from hearth.cli.help import Group
+from hearth.cli.help import Group, say
 from hearth.cli.options import Globals
 from hearth.errors import HearthError, InvalidInput, OutputFailed, Problem
 from hearth.operation import Family, Operation
@@ -201,7 +201,7 @@ def build_app() -> Root:
 
 def _show_version(context: click.Context, _: click.Parameter, value: bool) -> None:
     if value:
-        click.echo(f"hearth {__version__}")
+        say(f"hearth {__version__}")
         context.exit()
 
 

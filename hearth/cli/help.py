@@ -7,6 +7,8 @@ from typing import Any
 
 import click
 
+from hearth.errors import OutputFailed
+
 Pairs = Sequence[tuple[str, str]]
 
 
@@ -75,9 +77,28 @@ class Switch(click.Option):
         return super().get_help_record(ctx)
 
 
+def say(text: str) -> None:
+    """A text of the edge's own to standard output. Raises `BrokenPipeError`, `OutputFailed`."""
+    try:
+        click.echo(text)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise OutputFailed(f"standard output cannot be written: {error.strerror}") from error
+
+
 def _help_option(command: click.Command, ctx: click.Context) -> list[click.Parameter]:
     option = command.get_help_option(ctx)
-    return [option] if option else []
+    if option is None:
+        return []
+    option.callback = _show_help
+    return [option]
+
+
+def _show_help(ctx: click.Context, _: click.Parameter, value: bool) -> None:
+    if value and not ctx.resilient_parsing:
+        say(ctx.get_help())
+        ctx.exit()
 
 
 def _records(parameters: Sequence[click.Parameter], ctx: click.Context) -> Pairs:

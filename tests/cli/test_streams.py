@@ -56,10 +56,12 @@ def test_a_command_whose_output_was_closed_writes_it_into_no_file(work: Path) ->
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
-@pytest.mark.parametrize("form", ["--json", "--no-color"])
-def test_a_full_disk_under_the_output_is_named_and_is_no_bug(work: Path, form: str) -> None:  # noqa: ARG001
+@pytest.mark.parametrize(
+    "words", ["fs stat . --json", "fs stat . --no-color", "--help", "fs --help", "fs stat --help", "--version"]
+)
+def test_a_full_disk_under_the_output_is_named_and_is_no_bug(work: Path, words: str) -> None:  # noqa: ARG001
     with open("/dev/full", "wb") as full:
-        status, _, err = finish(start("fs", "stat", ".", form, stdout=full))
+        status, _, err = finish(start(*words.split(), stdout=full))
     assert status == 1
     assert err.startswith(b"hearth: standard output cannot be written: ")
 
