@@ -82,7 +82,8 @@ def own_roots(file: Source) -> tuple[RootSetting, ...] | None:
     """The roots that a file itself names, as it spells them; None where it names none. Raises `SettingError`."""
     if not os.path.exists(file.path):
         return None
-    found = dict(keys.flat(read.table(file.path, read.content(file.path)))).get("roots")
+    with read.named(file.path):
+        found = dict(keys.flat(read.table(file.path, read.content(file.path)))).get("roots")
     if found is None:
         return None
     if flaw := keys.check("roots", found):
@@ -95,7 +96,8 @@ def _edit(config: Configuration, file: Source, change: Callable[[TOMLDocument], 
     import tomlkit
 
     with locked(config.host):
-        old = read.content(file.path) if os.path.exists(file.path) else b""
+        with read.named(file.path):
+            old = read.content(file.path) if os.path.exists(file.path) else b""
         trusted = file.layer == "project" and (not old or trust.is_trusted(config.host, file.path, old))
         table = _parsed(file.path, old)
         change(table)
@@ -111,11 +113,9 @@ def _edit(config: Configuration, file: Source, change: Callable[[TOMLDocument], 
 def _parsed(path: str, content: bytes) -> TOMLDocument:
     import tomlkit
 
-    try:
+    with read.named(path):
         read.table(path, content)
-        return tomlkit.parse(content.decode("utf-8-sig").replace("\r\n", "\n"))
-    except SettingError as error:
-        raise SettingError(f"{path} {error.message}", **error.details) from None
+    return tomlkit.parse(content.decode("utf-8-sig").replace("\r\n", "\n"))
 
 
 def _bytes(text: str, old: bytes) -> bytes:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from hearth.errors import SettingError
@@ -11,8 +13,17 @@ from hearth.errors import SettingError
 MAX_BYTES = 1024 * 1024
 
 
+@contextmanager
+def named(path: str) -> Iterator[None]:
+    """Put the file's name before what is wrong with it."""
+    try:
+        yield
+    except SettingError as error:
+        raise SettingError(f"{path} {error.message}", **error.details) from None
+
+
 def content(path: str) -> bytes:
-    """The bytes of a settings file, at most 1 MiB. Raises `SettingError`."""
+    """The bytes of a settings file, at most 1 MiB. Raises `SettingError`, without the file's name."""
     try:
         # A name found upwards may be anything: a FIFO must not be waited for.
         if not stat.S_ISREG(os.stat(path).st_mode):

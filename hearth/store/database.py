@@ -86,6 +86,8 @@ def translated(path: str) -> Iterator[None]:
 
 def _meaning(error: sqlite3.DatabaseError, path: str) -> DatabaseError | NoSpace:
     code = code_of(error)
+    if os.path.isdir(path):
+        return DatabaseForeign(f"{path} is a directory", hint="move it away, or use another --data-dir")
     if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL):
         return DatabaseBusy(f"{path} is locked by other processes")
     if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):

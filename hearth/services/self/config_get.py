@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from hearth.model import Cli, Help, Len, State, model
 from hearth.runtime import Runtime
-from hearth.services.self.configured import configuration, known, origin_of, text_of, value_of
+from hearth.services.self.configured import complain, configuration, known, origin_of, text_of, value_of
 
 
 @model
@@ -26,9 +26,10 @@ class SettingValue:
 
 
 def get(runtime: Runtime, given: GetSetting) -> SettingValue:
-    """Raises `SettingError` for a key that does not exist."""
+    """Raises `SettingError` for a key that does not exist, or whose value is wrong somewhere."""
     config = configuration(runtime)
     key = known(given.key)
+    complain(config, key)
     return SettingValue(key=key, value=value_of(config, key), origin=origin_of(config, key))
 
 

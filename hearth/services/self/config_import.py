@@ -6,7 +6,6 @@ from typing import Annotated
 
 from hearth.configuration import edit, read
 from hearth.configuration.v0 import convert
-from hearth.errors import SettingError
 from hearth.model import Cli, Help, Items, Len, PathName, State, model
 from hearth.runtime import Runtime
 from hearth.services.self.configured import configuration, why_not
@@ -44,10 +43,8 @@ def import_settings(runtime: Runtime, given: ImportSettings) -> SettingsImported
     config = configuration(runtime)
     source = config.host.absolute(given.path, config.here)
     file = edit.target(config, user=given.user, project=given.project)
-    try:
+    with read.named(source):
         found = convert(config, source, read.table(".json", read.content(source)))
-    except SettingError as error:
-        raise SettingError(f"{source} {error.message}", **error.details) from None
     for key, value in found.taken.items():
         edit.put(config, file, key, value)
     now = edit.reload(config)

@@ -33,8 +33,10 @@ class SettingList:
 
 
 def show(runtime: Runtime, given: ShowSettings) -> SettingList:
-    """Never fails; what is wrong is for `config check`."""
+    """Never fails; what is wrong is said beside the result, and has a result of its own in `config check`."""
     config = configuration(runtime)
+    for problem in config.problems:
+        runtime.notice(f"hearth: left out: {problem}")
     return SettingList(settings=tuple(_row(config, key, with_origin=given.origin) for key in keys.fields()))
 
 

@@ -7,7 +7,7 @@ from typing import Annotated
 from hearth.configuration import read, trust
 from hearth.configuration.edit import reload
 from hearth.configuration.load import Configuration
-from hearth.errors import NotFound, SettingError
+from hearth.errors import NotFound
 from hearth.model import Cli, Help, Len, PathName, State, model
 from hearth.runtime import Runtime
 from hearth.services.self.configured import configuration
@@ -44,10 +44,8 @@ def trust_project(runtime: Runtime, given: TrustProject) -> ProjectTrust:
         if not trust.revoke(config.host, path):
             raise NotFound(f"{path} was not trusted", path=path)
         return ProjectTrust(path=path, trusted=False, sha256=None)
-    try:
+    with read.named(path):
         content = read.content(path)
-    except SettingError as error:
-        raise SettingError(f"{path} {error.message}", **error.details) from None
     trust.trust(config.host, path, content)
     waiting = tuple(key for where, key in config.ignored if where == path)
     still = {key for _, key in reload(config).ignored}

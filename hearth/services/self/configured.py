@@ -35,6 +35,14 @@ def value_of(config: Configuration, key: str) -> Any:
     return value
 
 
+def complain(config: Configuration, key: str) -> None:
+    """Raises `SettingError` where a layer's value of the key, or all of a file, cannot be used: what is in force then
+    is not what somebody set."""
+    wrong = [problem for problem in config.problems if problem.key in (key, "")]
+    if wrong:
+        raise SettingError("; ".join(map(str, wrong)), problems=[problem._asdict() for problem in wrong])
+
+
 def text_of(value: Any) -> str:
     """A value as `config set` takes it; empty for none."""
     import json

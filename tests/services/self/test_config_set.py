@@ -126,3 +126,10 @@ def test_parallel_changes_lose_nothing(work: Path, user_file: Path) -> None:
         thread.join(5)
     assert set(load(host, {}, str(work), Flags()).origins) == set(numbers)
     assert [path.name for path in user_file.parent.iterdir() if path.suffix == ".tmp"] == []
+
+
+def test_a_file_that_is_none_is_named(hearth: Hearth, work: Path) -> None:
+    (work / "hearth.toml").mkdir()
+    done = hearth("config", "set", "fs.sync", "false", "--project", "--json")
+    assert done.status == 2
+    assert done.json["error"]["message"] == f"{work / 'hearth.toml'} is no regular file"

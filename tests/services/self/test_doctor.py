@@ -104,6 +104,13 @@ def test_the_database_of_v0_is_told_about(hearth: Hearth, data_dir: Path) -> Non
     assert found(done, "database")[0][0] == "warn"
 
 
+def test_a_directory_in_the_place_of_the_database_is_named(hearth: Hearth, home: Path) -> None:
+    (home / "data" / FILE_NAME).mkdir(parents=True)
+    ((state, message, hint),) = found(hearth("doctor", "--data-dir", home / "data", "--json"), "database")
+    assert (state, message) == ("fail", f"{home / 'data' / FILE_NAME} is a directory")
+    assert hint == "move it away, or use another --data-dir"
+
+
 def test_a_data_directory_that_is_a_file_fails(hearth: Hearth, work: Path) -> None:
     (work / "d").write_bytes(b"")
     done = hearth("doctor", "--data-dir", "d", "--json")
@@ -148,6 +155,13 @@ def test_wrong_settings_are_reported_rather_than_fatal(
     done = hearth("doctor", "--json")
     assert done.status == 1
     assert [state for state, _, _ in found(done, "settings")] == ["fail", "warn", "warn"]
+    assert found(done, "settings")[0][2] == "correct it, or take it out with `hearth config unset max_output_bytes`"
+
+
+def test_a_wrong_variable_is_not_looked_for_in_a_file(hearth: Hearth, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HEARTH_FS_SYNC", "maybe")
+    ((state, _, hint),) = found(hearth("doctor", "--json"), "settings")
+    assert (state, hint) == ("fail", "correct or unset the variable HEARTH_FS_SYNC")
 
 
 def test_settings_that_are_no_toml_are_reported(hearth: Hearth, user_file: Path) -> None:

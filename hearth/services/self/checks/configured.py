@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from hearth.configuration.layers import Problem
+from hearth.configuration.load import PREFIX
 from hearth.containment import Root
 from hearth.roots import is_broad
 from hearth.runtime import Runtime
@@ -15,7 +17,7 @@ def settings(runtime: Runtime) -> Iterator[Finding]:
     """Is every file readable and every value right?"""
     config = configuration(runtime)
     for problem in config.problems:
-        yield fail(str(problem), "correct it, or take it out with `hearth config unset KEY`")
+        yield fail(str(problem), _mend(problem))
     for name in config.unknown_variables:
         yield warn(f"{name} sets nothing", "`hearth config show` lists every setting")
     if config.ignored:
@@ -26,6 +28,14 @@ def settings(runtime: Runtime) -> Iterator[Finding]:
     if not (config.problems or config.unknown_variables or config.ignored):
         files = [source.path for source in config.sources if source.exists]
         yield ok(f"from {', '.join(files)}" if files else "all have their defaults")
+
+
+def _mend(problem: Problem) -> str:
+    if problem.where.startswith(PREFIX):
+        return f"correct or unset the variable {problem.where}"
+    if not problem.key:
+        return f"correct {problem.where}, or move it away"
+    return f"correct it, or take it out with `hearth config unset {problem.key}`"
 
 
 def roots(runtime: Runtime) -> Iterator[Finding]:

@@ -50,7 +50,7 @@ def encoding(runtime: Runtime) -> Iterator[Finding]:
     import locale
 
     names, others = sys.getfilesystemencoding(), locale.getpreferredencoding(False)
-    language = ".".join(filter(None, locale.getlocale())) or "C"
+    language = locale.setlocale(locale.LC_CTYPE)  # `getlocale` takes C.UTF-8 for English
     text = f"names in {names}, text of other programs in {others.lower()}, locale {language}"
     if runtime.host.name != "windows" and names.lower().replace("-", "") != "utf8":
         yield warn(text, "set LANG to a UTF-8 locale, such as C.UTF-8")
