@@ -5,7 +5,7 @@ _hearth_spec() {
     commands='' options='' valued='' arguments=''
     case $1 in
     '')
-        commands='machine fs doctor config db gc call operations schema demo completion'
+        commands='machine fs artifact doctor config db gc call operations schema demo completion'
         options='--version'
         ;;
     'machine')
@@ -106,6 +106,50 @@ _hearth_spec() {
         valued='--since --until --caller --group -n --limit --cursor'
         arguments='path'
         ;;
+    'artifact')
+        commands='list metadata read range put export pin unpin delete gc'
+        ;;
+    'artifact list')
+        options='--pinned --no-pinned'
+        valued='--media-type --operation --label --of-run --since --until -n --limit --cursor'
+        ;;
+    'artifact metadata')
+        options='--verify --no-verify'
+        arguments='id:artifact'
+        ;;
+    'artifact read')
+        options='-N --number --no-number --replace-invalid --no-replace-invalid'
+        valued='--offset --limit --lines --head --tail --encoding'
+        arguments='id:artifact'
+        ;;
+    'artifact range')
+        valued='--offset --limit --encoding'
+        arguments='id:artifact'
+        ;;
+    'artifact put')
+        options='--pinned --no-pinned'
+        valued='--media-type --encoding --label'
+        arguments='path'
+        ;;
+    'artifact export')
+        options='--create-only --no-create-only --parents --no-parents --dry-run --no-dry-run'
+        valued='--group'
+        arguments='id:artifact path'
+        ;;
+    'artifact pin')
+        arguments='id:artifact+'
+        ;;
+    'artifact unpin')
+        arguments='id:artifact+'
+        ;;
+    'artifact delete')
+        options='--pinned --no-pinned'
+        arguments='id:artifact+'
+        ;;
+    'artifact gc')
+        options='--dry-run --no-dry-run'
+        valued='--days --most-bytes --most'
+        ;;
     'doctor')
         ;;
     'config')
@@ -169,13 +213,13 @@ _hearth_spec() {
     'call')
         options='--batch --no-batch --ordered --no-ordered'
         valued='--jobs'
-        arguments='words:machine.exec,fs.list,fs.find,fs.read,fs.search,fs.stat,fs.watch,fs.hash,fs.write,fs.patch,fs.mkdir,fs.move,fs.copy,fs.delete,fs.chmod,fs.undo,fs.redo,fs.diff,fs.history,self.doctor,self.config_show,self.config_get,self.config_set,self.config_unset,self.config_roots,self.config_path,self.config_check,self.config_trust,self.config_import,self.db_path,self.db_tables,self.db_schema,self.db_query,self.db_backup,self.db_vacuum,self.db_check,self.gc any'
+        arguments='words:machine.exec,fs.list,fs.find,fs.read,fs.search,fs.stat,fs.watch,fs.hash,fs.write,fs.patch,fs.mkdir,fs.move,fs.copy,fs.delete,fs.chmod,fs.undo,fs.redo,fs.diff,fs.history,artifact.list,artifact.metadata,artifact.read,artifact.range,artifact.put,artifact.export,artifact.pin,artifact.unpin,artifact.delete,artifact.gc,self.doctor,self.config_show,self.config_get,self.config_set,self.config_unset,self.config_roots,self.config_path,self.config_check,self.config_trust,self.config_import,self.db_path,self.db_tables,self.db_schema,self.db_query,self.db_backup,self.db_vacuum,self.db_check,self.gc any'
         ;;
     'operations')
-        arguments='words:machine,fs,self'
+        arguments='words:machine,fs,artifact,self'
         ;;
     'schema')
-        arguments='words:machine.exec,fs.list,fs.find,fs.read,fs.search,fs.stat,fs.watch,fs.hash,fs.write,fs.patch,fs.mkdir,fs.move,fs.copy,fs.delete,fs.chmod,fs.undo,fs.redo,fs.diff,fs.history,self.doctor,self.config_show,self.config_get,self.config_set,self.config_unset,self.config_roots,self.config_path,self.config_check,self.config_trust,self.config_import,self.db_path,self.db_tables,self.db_schema,self.db_query,self.db_backup,self.db_vacuum,self.db_check,self.gc'
+        arguments='words:machine.exec,fs.list,fs.find,fs.read,fs.search,fs.stat,fs.watch,fs.hash,fs.write,fs.patch,fs.mkdir,fs.move,fs.copy,fs.delete,fs.chmod,fs.undo,fs.redo,fs.diff,fs.history,artifact.list,artifact.metadata,artifact.read,artifact.range,artifact.put,artifact.export,artifact.pin,artifact.unpin,artifact.delete,artifact.gc,self.doctor,self.config_show,self.config_get,self.config_set,self.config_unset,self.config_roots,self.config_path,self.config_check,self.config_trust,self.config_import,self.db_path,self.db_tables,self.db_schema,self.db_query,self.db_backup,self.db_vacuum,self.db_check,self.gc'
         ;;
     'demo')
         options='--keep --no-keep'

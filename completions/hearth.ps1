@@ -5,9 +5,10 @@ Register-ArgumentCompleter -Native -CommandName @('hearth', 'hearth.exe') -Scrip
 
     # What may follow the words: commands, and what the arguments take.
     $commands = @{
-        '' = @('machine', 'fs', 'doctor', 'config', 'db', 'gc', 'call', 'operations', 'schema', 'demo', 'completion')
+        '' = @('machine', 'fs', 'artifact', 'doctor', 'config', 'db', 'gc', 'call', 'operations', 'schema', 'demo', 'completion')
         'machine' = @('exec')
         'fs' = @('list', 'find', 'read', 'search', 'stat', 'watch', 'hash', 'write', 'patch', 'mkdir', 'move', 'copy', 'delete', 'chmod', 'undo', 'redo', 'diff', 'history')
+        'artifact' = @('list', 'metadata', 'read', 'range', 'put', 'export', 'pin', 'unpin', 'delete', 'gc')
         'config' = @('show', 'get', 'set', 'unset', 'roots', 'path', 'check', 'trust', 'import')
         'db' = @('path', 'tables', 'schema', 'query', 'backup', 'vacuum', 'check')
         'completion' = @('show', 'install')
@@ -32,6 +33,14 @@ Register-ArgumentCompleter -Native -CommandName @('hearth', 'hearth.exe') -Scrip
         'fs redo' = @('id:receipt')
         'fs diff' = @('id:receipt')
         'fs history' = @('path')
+        'artifact metadata' = @('id:artifact')
+        'artifact read' = @('id:artifact')
+        'artifact range' = @('id:artifact')
+        'artifact put' = @('path')
+        'artifact export' = @('id:artifact', 'path')
+        'artifact pin' = @('id:artifact+')
+        'artifact unpin' = @('id:artifact+')
+        'artifact delete' = @('id:artifact+')
         'config get' = @('any')
         'config set' = @('any', 'any')
         'config unset' = @('any')
@@ -40,9 +49,9 @@ Register-ArgumentCompleter -Native -CommandName @('hearth', 'hearth.exe') -Scrip
         'db schema' = @('any')
         'db query' = @('any')
         'db backup' = @('path')
-        'call' = @('words:machine.exec,fs.list,fs.find,fs.read,fs.search,fs.stat,fs.watch,fs.hash,fs.write,fs.patch,fs.mkdir,fs.move,fs.copy,fs.delete,fs.chmod,fs.undo,fs.redo,fs.diff,fs.history,self.doctor,self.config_show,self.config_get,self.config_set,self.config_unset,self.config_roots,self.config_path,self.config_check,self.config_trust,self.config_import,self.db_path,self.db_tables,self.db_schema,self.db_query,self.db_backup,self.db_vacuum,self.db_check,self.gc', 'any')
-        'operations' = @('words:machine,fs,self')
-        'schema' = @('words:machine.exec,fs.list,fs.find,fs.read,fs.search,fs.stat,fs.watch,fs.hash,fs.write,fs.patch,fs.mkdir,fs.move,fs.copy,fs.delete,fs.chmod,fs.undo,fs.redo,fs.diff,fs.history,self.doctor,self.config_show,self.config_get,self.config_set,self.config_unset,self.config_roots,self.config_path,self.config_check,self.config_trust,self.config_import,self.db_path,self.db_tables,self.db_schema,self.db_query,self.db_backup,self.db_vacuum,self.db_check,self.gc')
+        'call' = @('words:machine.exec,fs.list,fs.find,fs.read,fs.search,fs.stat,fs.watch,fs.hash,fs.write,fs.patch,fs.mkdir,fs.move,fs.copy,fs.delete,fs.chmod,fs.undo,fs.redo,fs.diff,fs.history,artifact.list,artifact.metadata,artifact.read,artifact.range,artifact.put,artifact.export,artifact.pin,artifact.unpin,artifact.delete,artifact.gc,self.doctor,self.config_show,self.config_get,self.config_set,self.config_unset,self.config_roots,self.config_path,self.config_check,self.config_trust,self.config_import,self.db_path,self.db_tables,self.db_schema,self.db_query,self.db_backup,self.db_vacuum,self.db_check,self.gc', 'any')
+        'operations' = @('words:machine,fs,artifact,self')
+        'schema' = @('words:machine.exec,fs.list,fs.find,fs.read,fs.search,fs.stat,fs.watch,fs.hash,fs.write,fs.patch,fs.mkdir,fs.move,fs.copy,fs.delete,fs.chmod,fs.undo,fs.redo,fs.diff,fs.history,artifact.list,artifact.metadata,artifact.read,artifact.range,artifact.put,artifact.export,artifact.pin,artifact.unpin,artifact.delete,artifact.gc,self.doctor,self.config_show,self.config_get,self.config_set,self.config_unset,self.config_roots,self.config_path,self.config_check,self.config_trust,self.config_import,self.db_path,self.db_tables,self.db_schema,self.db_query,self.db_backup,self.db_vacuum,self.db_check,self.gc')
         'completion show' = @('words:bash,zsh,fish,powershell')
     }
     # Options by the words before them; the value is what the option takes, '' for a switch.
@@ -315,6 +324,68 @@ Register-ArgumentCompleter -Native -CommandName @('hearth', 'hearth.exe') -Scrip
             '-n' = 'any'
             '--limit' = 'any'
             '--cursor' = 'any'
+        }
+        'artifact list' = [ordered]@{
+            '--media-type' = 'any'
+            '--operation' = 'any'
+            '--label' = 'any'
+            '--of-run' = 'any'
+            '--since' = 'any'
+            '--until' = 'any'
+            '--pinned' = ''
+            '--no-pinned' = ''
+            '-n' = 'any'
+            '--limit' = 'any'
+            '--cursor' = 'any'
+        }
+        'artifact metadata' = [ordered]@{
+            '--verify' = ''
+            '--no-verify' = ''
+        }
+        'artifact read' = [ordered]@{
+            '--offset' = 'any'
+            '--limit' = 'any'
+            '--lines' = 'any'
+            '--head' = 'any'
+            '--tail' = 'any'
+            '-N' = ''
+            '--number' = ''
+            '--no-number' = ''
+            '--encoding' = 'any'
+            '--replace-invalid' = ''
+            '--no-replace-invalid' = ''
+        }
+        'artifact range' = [ordered]@{
+            '--offset' = 'any'
+            '--limit' = 'any'
+            '--encoding' = 'any'
+        }
+        'artifact put' = [ordered]@{
+            '--media-type' = 'any'
+            '--encoding' = 'any'
+            '--label' = 'any'
+            '--pinned' = ''
+            '--no-pinned' = ''
+        }
+        'artifact export' = [ordered]@{
+            '--create-only' = ''
+            '--no-create-only' = ''
+            '--parents' = ''
+            '--no-parents' = ''
+            '--group' = 'any'
+            '--dry-run' = ''
+            '--no-dry-run' = ''
+        }
+        'artifact delete' = [ordered]@{
+            '--pinned' = ''
+            '--no-pinned' = ''
+        }
+        'artifact gc' = [ordered]@{
+            '--days' = 'any'
+            '--most-bytes' = 'any'
+            '--most' = 'any'
+            '--dry-run' = ''
+            '--no-dry-run' = ''
         }
         'config show' = [ordered]@{
             '--origin' = ''

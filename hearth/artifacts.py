@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 LARGE_BYTES = 1024 * 1024  # from this size on every new artifact has the quota looked at, of others each 64th
 TEND_EVERY = 64
+CHECKED_BYTES = 1024 * 1024  # up to this size nobody notices that the checksum is compared
 
 
 def record(
@@ -99,16 +100,27 @@ def get(runtime: Runtime, word: str) -> Artifact:
 
 @contextlib.contextmanager
 def opened(runtime: Runtime, artifact: Artifact) -> Iterator[int]:
-    """A descriptor of an artifact's body. Raises `ArtifactMissing`, and `ArtifactDamaged` for another size."""
+    """A descriptor of an artifact's body. Raises `ArtifactMissing`, and `ArtifactDamaged` for another size, or up to
+    1 MiB another checksum."""
     with _translated(artifact):
         descriptor = runtime.blobs.open(artifact.body)
     try:
         size = os.fstat(descriptor).st_size
         if size != artifact.size:
             raise _damaged(artifact, f"has {size} bytes instead of {artifact.size}")
+        if size <= CHECKED_BYTES:
+            _check(artifact, descriptor)
         yield descriptor
     finally:
         os.close(descriptor)
+
+
+def _check(artifact: Artifact, descriptor: int) -> None:
+    from hearth.content.digest import sha256_of
+
+    if sha256_of(descriptor)[0] != artifact.body:
+        raise _damaged(artifact, "does not have its checksum")
+    os.lseek(descriptor, 0, os.SEEK_SET)
 
 
 def verified(runtime: Runtime, artifact: Artifact) -> Iterator[bytes]:

@@ -8,7 +8,7 @@ from importlib import import_module
 from hearth.errors import UnknownOperation
 from hearth.operation import Family, Operation
 
-FAMILIES = ("machine", "fs", "self")
+FAMILIES = ("machine", "fs", "artifact", "self")
 
 
 def family(name: str) -> Family:

@@ -277,6 +277,13 @@ class ArtifactDamaged(HearthError):
     usual_hint = "`hearth artifact delete` forgets it"
 
 
+class ArtifactPinned(HearthError):
+    """The artifact is pinned, so it is not deleted."""
+
+    code = "artifact_pinned"
+    usual_hint = "`hearth artifact unpin` lets it go, or pass --pinned"
+
+
 class NotApplied(HearthError):
     """The receipt is of a call that is not finished, or that was taken back after a crash."""
 

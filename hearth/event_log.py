@@ -87,9 +87,10 @@ def row_of(runtime: Runtime, given: Any, answer: Answer) -> Row:
 
 
 def _entity(given: Any, result: Any) -> str | None:
-    """What the call was about: the receipt that it left, else the path."""
-    for holder, name in ((result, "receipt"), (result, "path"), (given, "path")):
+    """What the call was about: the receipt that it left, the path, or the artifact."""
+    for holder, name in ((result, "receipt"), (result, "path"), (given, "path"), (result, "artifact"), (result, "id")):
         found = getattr(holder, name, None)
+        found = getattr(found, "id", found)
         if isinstance(found, str):
             return readable(_shortened(found))
     return None

@@ -125,6 +125,16 @@ class Runtime:
         """The same host, settings and store, for a call with a caller, cancellation or standard input of its own."""
         return replace(self, **changes)
 
+    def call(self, dotted: str, **values: Any) -> Any:
+        """Run another family's `family.operation` as a part of this call, without an event of its own. Raises
+        what it raises, and `InvalidInput` for values that it does not take."""
+        from hearth import bounds, catalog
+        from hearth.operation import types_of
+
+        family, row = catalog.find(dotted)
+        function = family.load(row.target)
+        return function(self, bounds.build(types_of(function)[0], values))
+
     def now(self) -> str:
         return timestamp(self.clock.now_ms())
 

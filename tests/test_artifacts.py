@@ -10,9 +10,10 @@ import pytest
 from hearth import artifacts
 from hearth.clock import Clock
 from hearth.errors import ArtifactDamaged, ArtifactMissing, InvalidInput, NotFound
+from hearth.paging import NEWEST
 from hearth.runtime import Caller, Runtime
 from hearth.settings import RetentionSettings, Settings
-from hearth.store.artifacts import NEWEST, Artifact, page
+from hearth.store.artifacts import Artifact, page
 
 MIB = 1 << 20
 

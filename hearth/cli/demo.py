@@ -50,6 +50,8 @@ TOUR = (
     Step("Take that back", ("fs", "undo", "--last")),
     Step("What was changed so far", ("fs", "history")),
     Step("Run a program; no shell reads its words", ("machine", "exec", "--", sys.executable, "--version")),
+    Step("Keep a copy that no later change touches", ("artifact", "put", "shopping.md")),
+    Step("What is kept so", ("artifact", "list")),
     Step("The same operations with JSON, for scripts", ("call", "fs.stat", "@stat.json")),
     Step("Many calls in one process", ("call", "--batch", "--ordered"), stdin="requests.ndjson"),
     Step("Where hearth keeps its receipts", ("db", "tables")),

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import is_dataclass
 from typing import Any
 
 from hearth.document import plain
@@ -43,13 +44,22 @@ def facts_of(result: Any, *, below_table: bool, human: bool) -> list[str]:
     """The fields that say something, one line each; the state only where it is not the usual one."""
     shown = [field.name for field in fields_of(type(result)) if not field.find(Hidden) and not field.find(Items)]
     values = {name: getattr(result, name) for name in shown if name != "state"}
-    facts = {name: value for name, value in values.items() if value not in (None, (), "", {})}
+    facts = {name: value for name, value in _spread(values) if value not in (None, (), "", {})}
     if result.state is not State.COMPLETED:
         facts = {"state": result.state, **facts}
     if below_table:
         facts = {name: facts[name] for name in _BELOW if name in facts}
     width = max(map(len, facts), default=0)
     return [f"{name.ljust(width)}  {cell(plain(value), name if human else '')}" for name, value in facts.items()]
+
+
+def _spread(values: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+    """The facts, those of a thing inside the result in its place."""
+    for name, value in values.items():
+        if is_dataclass(value):
+            yield from ((inner, getattr(value, inner)) for inner in value.__dataclass_fields__ if inner not in values)
+        else:
+            yield name, value
 
 
 def tabbed(rows: Iterable[Sequence[str]]) -> str:

@@ -7,8 +7,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
-NEWEST = 1 << 62  # above every sequence number
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Artifact:

@@ -10,7 +10,7 @@ import os
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from hearth.clock import parse_timestamp, timestamp
 from hearth.store import artifacts, events, receipts, sweeping
@@ -37,6 +37,13 @@ class Removed:
     kind: str
     count: int
     bytes: int
+
+
+class Forgotten(NamedTuple):
+    """How many rows and how many bodies went."""
+
+    rows: int
+    bodies: int
 
 
 class Retention:
@@ -142,7 +149,7 @@ class Retention:
         before = self.days_ago(self.keep.artifacts_days)
         with self.store.read() as view:
             old = list(artifacts.oldest(view, before=before, most=STEP))
-        return self.forget_artifacts(old)
+        return self.forget_artifacts(old).rows
 
     def drop_artifacts(self) -> Removed:
         """Artifacts beyond `artifacts_max_bytes`, the oldest first. One of the last minute stays: its maker is only
@@ -157,17 +164,18 @@ class Retention:
                 self.forget_artifacts(old[start : start + STEP])
         return Removed("artifacts above quota", len(old), sum(each.bytes for each in old))
 
-    def forget_artifacts(self, chosen: Sequence[artifacts.Old]) -> int:
-        """Remove artifacts, and the bodies that nothing else names; how many went."""
+    def forget_artifacts(self, chosen: Sequence[artifacts.Old]) -> Forgotten:
+        """Remove artifacts, and the bodies that nothing else names."""
         if not chosen:
-            return 0
+            return Forgotten(0, 0)
         with self.store.write() as tx:
             gone = [each for each in chosen if artifacts.delete(tx, each.id)]
             free = {each.body: each.at for each in gone if not _is_named(tx, each.body)}
-        for body, at in free.items():
-            # Who stores it again, and has not said so yet, makes it younger than the row that is gone.
-            self.blobs.remove(body, untouched_since=(parse_timestamp(at) + 1) / 1000)
-        return len(gone)
+        # Who stores a body again, and has not said so yet, makes it younger than the row that is gone.
+        removed = [
+            self.blobs.remove(body, untouched_since=(parse_timestamp(at) + 1) / 1000) for body, at in free.items()
+        ]
+        return Forgotten(len(gone), sum(removed))
 
     def remove_orphans(self) -> Removed:
         """Bodies that no row names."""

@@ -4,8 +4,9 @@ from dataclasses import replace
 
 import pytest
 
+from hearth.paging import NEWEST
 from hearth.store import artifacts
-from hearth.store.artifacts import NEWEST, Artifact
+from hearth.store.artifacts import Artifact
 from hearth.store.database import Store
 from hearth.store.ids import starting_with
 

@@ -8,6 +8,7 @@ import pytest
 
 from hearth.clock import Clock, timestamp
 from hearth.errors import BackupMissing
+from hearth.paging import NEWEST
 from hearth.platforms.local import local_host
 from hearth.settings import RetentionSettings
 from hearth.store import artifacts, events, receipts
@@ -288,7 +289,7 @@ def artifact(
 
 def artifact_names(store: Store) -> str:
     with store.read() as view:
-        found = artifacts.page(view, before=artifacts.NEWEST, limit=100)
+        found = artifacts.page(view, before=NEWEST, limit=100)
     return " ".join(each.id.removeprefix("art_") for each in reversed(found))
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from hearth.clock import parse_timestamp, timestamp
-from hearth.errors import NotFound, invalid
+from hearth.errors import NotFound
 from hearth.model import Cli, Ge, Help, Items, Le, Len, PathName, State, model
+from hearth.paging import sequence, time_bound
 from hearth.runtime import Caller, Runtime
 from hearth.services.fs.answers import MAX_NAME, MAX_PATH
 from hearth.store import receipts
@@ -79,7 +79,7 @@ MAX_STEPS = 100
 
 def history(runtime: Runtime, given: ListHistory) -> History:
     """Raises `InvalidInput` for a time or cursor that is none, `OutsideRoot`."""
-    before = _sequence(given.cursor)
+    before = sequence(given.cursor)
     with runtime.store.read() as tx:
         if given.path is not None:
             path = _recorded_path(runtime, given.path)
@@ -89,8 +89,8 @@ def history(runtime: Runtime, given: ListHistory) -> History:
                 tx,
                 before=before,
                 limit=given.limit + 1,
-                since=_time("since", given.since, ""),
-                until=_time("until", given.until, "~"),
+                since=time_bound("since", given.since, ""),
+                until=time_bound("until", given.until, "~"),
                 caller=given.caller,
                 group=given.group,
             )
@@ -112,23 +112,6 @@ def _recorded_path(runtime: Runtime, path: str) -> str:
             return place.path
     except NotFound:  # the directory that it was in is gone
         return runtime.containment.absolute(path)
-
-
-def _time(field: str, text: str | None, default: str) -> str:
-    if text is None:
-        return default
-    try:
-        return timestamp(parse_timestamp(text))
-    except ValueError:
-        raise invalid(field, "wrong_form", "must be a time with its offset, such as 2026-01-31T12:00:00Z") from None
-
-
-def _sequence(cursor: str | None) -> int:
-    if cursor is None:
-        return 1 << 62
-    if not cursor.isascii() or not cursor.isdigit():
-        raise invalid("cursor", "wrong_form", "is no cursor of an earlier answer")
-    return min(int(cursor), 1 << 62)
 
 
 def _entry(receipt: Receipt) -> ReceiptEntry:

@@ -87,8 +87,8 @@ def _digest(runtime: Runtime, place: Place) -> tuple[str, Entry]:
 
 
 def _status(place: Place, found: Entry, digest: str | None) -> PathStatus:
+    from hearth.content.mime import guess
     from hearth.platforms.owners import owner_names
-    from hearth.services.fs.mime import guess
 
     owner, group = owner_names(found)
     return PathStatus(

@@ -1,0 +1,1 @@
+"""The artifact family: outputs and other contents that are kept."""
