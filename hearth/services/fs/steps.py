@@ -186,6 +186,9 @@ class MakeDirectory(Step):
         try:
             place.directory.make_directory(place.name)
         except FileExistsError as error:
+            there = place.refresh()
+            if self.existing_ok and there is not None and there.kind is Kind.DIRECTORY:
+                return  # undo leaves it alone unless it is empty
             raise AlreadyExists(f"{place.path} was made by somebody else meanwhile", path=place.path) from error
         if self._mode is not None:
             place.directory.set_mode(place.name, self._mode)

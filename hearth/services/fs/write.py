@@ -13,9 +13,9 @@ from hearth.runtime import Runtime
 from hearth.services.fs import mutation
 from hearth.services.fs.answers import MAX_PATH, DryRun, Expected, Group, Receipt, Warnings
 from hearth.services.fs.backup import CHUNK_BYTES, chunks
-from hearth.services.fs.content import Write
+from hearth.services.fs.content import ABSENT, Write
 
-LOOKS = 5  # how often an append looks anew for a file that comes and goes
+LOOKS = 5  # how often a write looks anew at a file that comes and goes
 
 
 class NewLineEnds(StrEnum):
@@ -71,7 +71,19 @@ def write(runtime: Runtime, given: WriteFile) -> FileWritten:
     content = _content(runtime, given)
     if given.append:
         return _append(runtime, given, content)
-    return _write(runtime, given, content)
+    looks = LOOKS if isinstance(content, bytes) else 1  # a stream comes only once
+    while True:
+        looks -= 1
+        try:
+            return _write(runtime, given, content)
+        except Conflict as error:
+            # Somebody made the file meanwhile, which a caller who did not ask for a new one need not hear of.
+            if looks == 0 or given.create_only or given.expected_sha256 or not _made_meanwhile(error):
+                raise
+
+
+def _made_meanwhile(error: Conflict) -> bool:
+    return error.details.get("expected_sha256") == ABSENT
 
 
 def _write(runtime: Runtime, given: WriteFile, content: bytes | Iterable[bytes]) -> FileWritten:

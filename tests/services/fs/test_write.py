@@ -5,7 +5,9 @@ import hashlib
 import os
 import stat
 import sys
-from collections.abc import Callable, Iterator
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -385,6 +387,45 @@ def test_a_file_that_somebody_else_makes_during_the_call_is_not_overwritten(work
     with pytest.raises(Conflict):
         mutation.apply(runtime, [Write("a", edit=edit)], operation="fs.write")
     assert (work / "a").read_bytes() == b"quicker" and leftovers(work) == []
+
+
+def at_once(runtime: Runtime, given: Iterable[dict[str, Any]]) -> list[dispatch.Answer]:
+    """The answers to writes that begin at the same moment."""
+    writes = list(given)
+    ready = threading.Barrier(len(writes))
+
+    def one(fields: dict[str, Any]) -> dispatch.Answer:
+        ready.wait(10)
+        return write(runtime.for_call(), **fields)
+
+    with ThreadPoolExecutor(len(writes)) as pool:
+        return list(pool.map(one, writes))
+
+
+def test_appends_that_make_the_file_at_once_all_get_into_it(work: Path, runtime: Runtime) -> None:
+    for name in ("a", "b", "new/c", "new/er/d"):
+        answers = at_once(runtime, ({"path": name, "data": f"{n}\n", "append": True} for n in range(8)))
+        assert [answer.error for answer in answers] == [None] * 8
+        assert sorted((work / name).read_text("ascii").split()) == list("01234567")
+
+
+def test_writes_that_make_the_file_at_once_leave_one_whole_and_never_meet_an_error(
+    work: Path, runtime: Runtime
+) -> None:
+    for name in ("a", "new/b", "new/er/c", "newest/d"):
+        answers = at_once(runtime, ({"path": name, "data": str(n) * 100} for n in range(8)))
+        assert [answer.error for answer in answers] == [None] * 8
+        assert (work / name).read_bytes() in {str(n).encode() * 100 for n in range(8)}
+
+
+def test_of_writes_that_may_only_make_the_file_one_wins(work: Path, runtime: Runtime) -> None:
+    for more in ({"create_only": True}, {"expected_sha256": "absent"}, {"create_only": True, "append": True}):
+        answers = at_once(
+            runtime, ({"path": f"{len(more)}{next(iter(more))}", "data": str(n), **more} for n in range(6))
+        )
+        assert all(answer.error.exit_status == 3 for answer in answers if answer.error)
+        assert [answer.error for answer in answers].count(None) == 1
+    assert leftovers(work) == []
 
 
 def test_several_files_change_all_or_none(work: Path, runtime: Runtime) -> None:
