@@ -7,9 +7,14 @@ and after the grace is killed.
 
 from __future__ import annotations
 
+import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
+from hearth.cancellation import Cancellation
+from hearth.errors import Cancelled
 from hearth.platforms.processes import Deliver, Exit, Launch, Launcher, Process
 
 DRAIN_SECONDS = 0.25  # for outputs that are still open once the program has ended
@@ -25,6 +30,28 @@ class Ending:
     cancelled: bool
     pipes_held: bool
     duration_ms: int
+
+
+class Slots:
+    """As many programs at once as there are handles for; others wait for one to end."""
+
+    def __init__(self, most: int) -> None:
+        self._free = threading.BoundedSemaphore(most)
+
+    @contextmanager
+    def taken(self, cancelled: Cancellation) -> Iterator[None]:
+        """Hold a slot. Raises `Cancelled` when the call is taken back while it waits."""
+        # On Windows a wait without a limit could not be interrupted.
+        while not self._free.acquire(timeout=0.2):
+            if cancelled.is_set():
+                raise Cancelled("the call was cancelled before its program was started")
+        try:
+            yield
+        finally:
+            self._free.release()
+
+    def close(self) -> None:
+        """Nothing is held between calls."""
 
 
 class Run:

@@ -42,6 +42,8 @@ class Operation:
     words: tuple[str, ...] = ()
     # `module:function` of a form that yields bytes or items as they come, for a shell without --json.
     stream: str = ""
+    # Ctrl-C and SIGTERM take the call back, so that it ends in its own way, rather than ending hearth.
+    hears_signals: bool = False
     # Runs a program whose outputs a shell without --json passes on as they come, and shows nothing else.
     live: bool = False
     # Works without a store: nothing is opened, no event is kept.

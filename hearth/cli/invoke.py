@@ -77,8 +77,8 @@ def run_row(options: Globals, family: Family, row: Operation, given: Any) -> int
     """Run a row and show what came of it; the exit status."""
     runtime = open_runtime(options, lenient=row.lenient).for_call(stdin=sys.stdin.buffer)
     try:
-        if row.live:
-            return _run_live(runtime, options, family, row, given)
+        if row.hears_signals:
+            return _run_hearing(runtime, options, family, row, given)
         if row.stream and not options.output.json:
             return _run_stream(runtime, options, family, row, given)
         with _progress(options, f"{family.name} {row.name}") as progress:
@@ -89,18 +89,19 @@ def run_row(options: Globals, family: Family, row: Operation, given: Any) -> int
         runtime.close()
 
 
-def _run_live(runtime: Runtime, options: Globals, family: Family, row: Operation, given: Any) -> int:
-    """Run a program: what it prints goes on as it comes, and signals reach it."""
+def _run_hearing(runtime: Runtime, options: Globals, family: Family, row: Operation, given: Any) -> int:
+    """Run what hears signals, such as a program; what that prints goes on as it comes, unless JSON is wanted."""
     from hearth.cli import interrupts
 
-    machine_readable = options.output.machine_readable
-    live = None if machine_readable else _drop if options.output.quiet else render.pass_on
+    live = row.live and not options.output.machine_readable
+    if live:
+        runtime = runtime.for_call(live=_drop if options.output.quiet else render.pass_on)
     with interrupts.passed_on(runtime.cancelled) as heard:
-        answer = dispatch.run(runtime.for_call(live=live), family, row, given)
-    if machine_readable or answer.error is not None:
+        answer = dispatch.run(runtime, family, row, given)
+    if not live or answer.error is not None:
         render.show(answer, options.output)
     elif answer.result.timed_out and not options.output.quiet:
-        render.notice(f"hearth: {given.command} was ended by its time limit")
+        render.notice("hearth: the program was ended by its time limit")
     return heard.exit_status or exit_status(answer)
 
 

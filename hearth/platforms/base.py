@@ -165,5 +165,8 @@ class Host(Protocol):
     def output_encoding(self) -> str | None:
         """The code page in which console programs write what is not UTF-8; None where there is none."""
 
+    def most_programs(self) -> int:
+        """How many programs one process has handles for, to run them at once and still do other work."""
+
     def make_launcher(self) -> Launcher:
         """What starts programs here. One is enough for a process, and each holds a watchdog or a job of its own."""

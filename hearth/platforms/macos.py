@@ -76,7 +76,11 @@ def strays(mark: str) -> Iterator[int]:
     """The processes of this user whose environment holds `mark`."""
     import psutil
 
-    for process in psutil.process_iter():
+    try:
+        running = list(psutil.process_iter())
+    except psutil.Error as error:
+        raise OSError(str(error)) from error
+    for process in running:
         with contextlib.suppress(psutil.Error):
             if any(mark in value for value in process.environ().values()):
                 yield process.pid

@@ -27,6 +27,12 @@ _DIRECTORY_FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 # O_PATH needs no read permission on a directory that is only walked through; macOS has O_SEARCH for that.
 _WALK_FLAGS = getattr(os, "O_PATH", getattr(os, "O_SEARCH", os.O_RDONLY)) | os.O_DIRECTORY | os.O_CLOEXEC
 
+MOST_PROGRAMS = 256
+# A running program takes five descriptors and one for each output that goes to the disk, a start some more for a
+# moment; hearth itself has its standard streams, the database and what other calls read.
+PER_PROGRAM = 10
+OWN_DESCRIPTORS = 24
+
 
 def kind_of(mode: int) -> Kind:
     return _KINDS.get(stat.S_IFMT(mode), Kind.DEVICE)
@@ -266,6 +272,12 @@ class PosixHost:
 
     def start_directory(self, directory: Directory) -> str:
         return directory.path
+
+    def most_programs(self) -> int:
+        import resource
+
+        soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+        return MOST_PROGRAMS if soft < 0 else min(MOST_PROGRAMS, max(1, (soft - OWN_DESCRIPTORS) // PER_PROGRAM))
 
     def output_encoding(self) -> str | None:
         return None

@@ -90,6 +90,7 @@ class PosixProcess:
         watchdog: Watchdog,
         strays: Callable[[str], Iterable[int]],
         exit_descriptor: int,
+        own_peak_bytes: int,
     ) -> None:
         assert child.stdout is not None and child.stderr is not None
         self.pid = child.pid
@@ -98,6 +99,7 @@ class PosixProcess:
         self._watchdog = watchdog
         self._strays = strays
         self._exit_descriptor = exit_descriptor
+        self._own_peak_bytes = own_peak_bytes
         self._outputs = {child.stdout.fileno(): Stream.STDOUT, child.stderr.fileno(): Stream.STDERR}
         self._wake_read, self._wake_write = os.pipe()
         self._poll = select.poll()
@@ -175,7 +177,10 @@ class PosixProcess:
     def kill(self) -> None:
         self._signal_group(signal.SIGKILL)
         for _ in range(3):  # a stray may start another one while it is looked for
-            found = list(self._strays(self._mark)) if self._mark else []
+            found: list[int] = []
+            if self._mark:
+                with contextlib.suppress(OSError):  # not every sandbox tells; the group is killed without
+                    found += self._strays(self._mark)
             for pid in found:
                 with contextlib.suppress(ProcessLookupError, PermissionError):
                     os.kill(pid, signal.SIGKILL)
@@ -197,8 +202,11 @@ class PosixProcess:
         if self._ended is None:
             number = -self._child.returncode
             self._ended = Exit(None, number, None, None) if number > 0 else Exit(-number, None, None, None)
+        peak = peak_bytes(usage.ru_maxrss)
         self._ended = self._ended._replace(
-            peak_memory_bytes=peak_bytes(usage.ru_maxrss), cpu_ms=round((usage.ru_utime + usage.ru_stime) * 1000)
+            # The system carries the peak of the process that forked over into the program, and tells the greater one.
+            peak_memory_bytes=peak if peak > self._own_peak_bytes else None,
+            cpu_ms=round((usage.ru_utime + usage.ru_stime) * 1000),
         )
         for pipe in (self._child.stdout, self._child.stderr):
             assert pipe is not None
@@ -212,6 +220,12 @@ def peak_bytes(maximum_resident: int) -> int:
     import sys
 
     return maximum_resident if sys.platform == "darwin" else maximum_resident * 1024
+
+
+def _own_peak_bytes() -> int:
+    import resource
+
+    return peak_bytes(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
 
 
 def _started(what: Launch) -> subprocess.Popen[bytes]:
@@ -247,9 +261,9 @@ class PosixLauncher:
         strays: Callable[[str], Iterable[int]],
         limit: Callable[[int, Launch], None],
     ) -> None:
-        self._exit_descriptor = exit_descriptor
-        self._strays = strays
-        self._limit = limit
+        self.exit_descriptor = exit_descriptor
+        self.strays = strays
+        self.limit = limit
         self._watchdog = Watchdog()
 
     def launch(self, what: Launch) -> PosixProcess:
@@ -260,10 +274,10 @@ class PosixLauncher:
         with contextlib.ExitStack() as stack:
             stack.callback(_discard, child)
             self._watchdog.watch(child.pid)
-            self._limit(child.pid, what)
-            ends = self._exit_descriptor(child.pid)
+            self.limit(child.pid, what)
+            ends = self.exit_descriptor(child.pid)
             stack.callback(os.close, ends)
-            process = PosixProcess(child, what.mark, self._watchdog, self._strays, ends)
+            process = PosixProcess(child, what.mark, self._watchdog, self.strays, ends, _own_peak_bytes())
             stack.pop_all()
         return process
 

@@ -147,3 +147,18 @@ class TestPosix:
         )
         ending, heard = run(launcher, python(stray, mark))
         assert (ending.exit.code, ending.pipes_held, heard[Stream.STDOUT]) == (0, True, b"hi\n")
+
+    def test_a_tree_is_ended_where_the_system_does_not_list_processes(self, mark: str) -> None:
+        from hearth.platforms.local import local_host
+        from hearth.platforms.posix_processes import PosixLauncher
+
+        def refused(_mark: str) -> list[int]:
+            raise PermissionError("no list of processes in this sandbox")
+
+        usual = local_host().make_launcher()
+        assert isinstance(usual, PosixLauncher)
+        launcher = PosixLauncher(usual.exit_descriptor, refused, usual.limit)
+        tree = f"import subprocess, sys; subprocess.Popen([sys.executable, '-c', {SLEEPER!r}]); {SLEEPER}"
+        ending, _ = run(launcher, python(tree, mark), timeout_ms=300, grace_ms=0)
+        launcher.close()
+        assert ending.timed_out

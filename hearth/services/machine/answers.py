@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from hearth.execution import Ending
 from hearth.model import State
 from hearth.platforms.processes import Stream
@@ -10,6 +12,9 @@ from hearth.services.machine.exec import ProgramEnded, RunProgram
 from hearth.services.machine.outputs import Output, Text, text_of
 from hearth.services.machine.start import Start
 from hearth.spill import Capture, Kept
+
+if TYPE_CHECKING:
+    from hearth.store.artifacts import Artifact
 
 
 def answer(runtime: Runtime, given: RunProgram, start: Start, ending: Ending, capture: Capture) -> ProgramEnded:
@@ -60,18 +65,31 @@ class Texts:
         head = self._read(kept.head, ends_early=kept.body is not None)
         tail = self._read(kept.tail, starts_late=True, ends_early=kept.truncated) if kept.tail else None
         worse = tail if tail is not None and tail.note is not None else head
-        body = kept.body
-        if body is None and worse.note is not None:
-            body = self._runtime.blobs.store([kept.head], sync=False)
-        del label
+        artifact = self._kept(kept, worse, label)
         return head.text, Output(
             size_bytes=kept.size,
             encoding=worse.encoding,
             encoding_note=worse.note,
-            artifact=None,
-            sha256=body.sha256 if body is not None else None,
+            artifact=artifact.id if artifact else None,
+            sha256=artifact.body if artifact else None,
             tail=tail.text if tail is not None else None,
             truncated=kept.truncated,
+        )
+
+    def _kept(self, kept: Kept, text: Text, label: str) -> Artifact | None:
+        """The artifact of an output that the answer does not hold as it was printed."""
+        if kept.body is None and (text.note is None or not kept.size):
+            return None
+        from hearth import artifacts
+
+        body = kept.body or self._runtime.blobs.store([kept.head], sync=False)
+        return artifacts.record(
+            self._runtime,
+            body,
+            media_type="application/octet-stream" if text.encoding is None else "text/plain",
+            operation="machine.exec",
+            label=label,
+            encoding=text.encoding,
         )
 
     def _read(self, data: bytes, *, starts_late: bool = False, ends_early: bool) -> Text:

@@ -6,9 +6,9 @@ from dataclasses import field
 from typing import Annotated
 
 from hearth.containment import translated
-from hearth.execution import Ending, Run
+from hearth.errors import invalid
+from hearth.execution import Ending, Run, Slots
 from hearth.model import Cli, Content, Ge, Help, Le, Len, PathName, Raw, State, model
-from hearth.platforms.processes import Launch
 from hearth.runtime import Caller, Runtime
 from hearth.services.machine.outputs import Output, check_encoding
 from hearth.services.machine.variables import EnvPolicy
@@ -49,6 +49,21 @@ class RunProgram:
     memory_bytes: Annotated[int | None, Ge(1024 * 1024), Le(1 << 50), Help("Most memory of one process.")] = None
     encoding: Annotated[str | None, Len(1, 40), Help("How it writes; without it UTF-8 or the console's.")] = None
     merged: Annotated[bool, Help("Also answer both outputs together, in the order in which they came.")] = False
+
+    @classmethod
+    def from_word(cls, text: str) -> RunProgram:
+        """A command as people write it: words between blanks, quotes around what holds blanks; no shell's signs."""
+        import shlex
+
+        lexer = shlex.shlex(text, posix=True)
+        lexer.whitespace_split, lexer.escape, lexer.commenters = True, "", ""
+        try:
+            words = list(lexer)
+        except ValueError as error:
+            raise invalid("", "wrong_form", f"these are not the words of a command: {error}") from None
+        if not words:
+            raise invalid("", "too_short", "a command has at least one word")
+        return cls(command=words[0], args=tuple(words[1:]))
 
 
 @model
@@ -96,8 +111,12 @@ def run_bounded(runtime: Runtime, given: RunProgram, *, inline_bytes: int) -> Pr
     from hearth.services.machine.start import prepared
 
     check_encoding(given.encoding)
-    with prepared(runtime, given) as start, _capture(runtime, given, inline_bytes) as capture:
-        ending = _run(runtime, given, start.launch, capture)
+    slots: Slots = runtime.opener.keep("program slots", lambda: Slots(runtime.host.most_programs()))
+    with slots.taken(runtime.cancelled):
+        with prepared(runtime, given) as start, translated(start.launch.program):
+            begun = Run(runtime.launcher, start.launch)
+        with _capture(runtime, given, inline_bytes) as capture:
+            ending = _to_end(runtime, given, begun, capture)
     return answer(runtime, given, start, ending, capture)
 
 
@@ -107,9 +126,7 @@ def _capture(runtime: Runtime, given: RunProgram, inline_bytes: int) -> Capture:
     return Capture(runtime.blobs, Bounds(inline_bytes, preview, settings.max_artifact_bytes), merged=given.merged)
 
 
-def _run(runtime: Runtime, given: RunProgram, launch: Launch, capture: Capture) -> Ending:
-    with translated(launch.program):
-        begun = Run(runtime.launcher, launch)
+def _to_end(runtime: Runtime, given: RunProgram, begun: Run, capture: Capture) -> Ending:
     with runtime.cancelled.calls(lambda: begun.cancel(interrupt=runtime.cancelled.by_interrupt)):
         return begun.to_end(
             runtime.live or capture.deliver, timeout_ms=time_limit(runtime, given), grace_ms=given.grace_ms

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -18,7 +18,7 @@ from hearth.errors import (
 from hearth.platforms.base import Kind
 from hearth.platforms.processes import Launch
 from hearth.runtime import Runtime, environment
-from hearth.services.machine.variables import Variables, check_names, variables
+from hearth.services.machine.variables import EnvPolicy, Variables, check_names, variables
 
 if TYPE_CHECKING:
     from hearth.services.machine.exec import RunProgram
@@ -45,7 +45,7 @@ def prepared(runtime: Runtime, given: RunProgram) -> Iterator[Start]:
         place = stack.enter_context(_directory(runtime, given))
         directory = place.open_directory()
         stack.callback(directory.close)
-        found = _variables(runtime, given)
+        found = given_variables(runtime, given.env_policy, given.env)
         program = runtime.host.find_program(given.command, found.values, directory.path)
         mark = identifiers.new("prg", runtime.clock.now_ms())
         marks = " ".join(each for each in (found.values.get(MARK), mark) if each)
@@ -96,11 +96,12 @@ def _located(runtime: Runtime, cwd: str | None) -> Place:
         return locate(runtime.roots[0].path, write=True)
 
 
-def _variables(runtime: Runtime, given: RunProgram) -> Variables:
+def given_variables(runtime: Runtime, policy: EnvPolicy, named: Mapping[str, str]) -> Variables:
+    """The environment of a program of this call."""
     return variables(
-        given.env_policy,
+        policy,
         environment(),
-        given.env,
+        named,
         allowed=runtime.settings.machine.env_allow,
         windows=runtime.host.name == "windows",
     )
