@@ -24,7 +24,8 @@ def main() -> None:
     except KeyboardInterrupt:  # before the command, or behind it
         status = 130
     gc.freeze()
-    sys.exit(status)
+    # Windows' codes have 32 bits without a sign, and some releases of Python take only what fits a signed number.
+    sys.exit(status if status < 1 << 31 else status - (1 << 32))
 
 
 if __name__ == "__main__":

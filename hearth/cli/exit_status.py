@@ -22,7 +22,7 @@ _BY_STATE = {
 }
 
 EXEC = "machine.exec"  # it ends as its program does
-_BY_CODE = {"program_not_found": 127, "not_executable": 126, "arguments_too_long": 126}
+_BY_CODE = {"program_not_found": 127, "not_executable": 126, "arguments_too_long": 126, "unsafe_argument": 126}
 
 
 MEANINGS = (

@@ -8,14 +8,14 @@ import os
 import struct
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from ctypes import wintypes
 
 from hearth.errors import Locked
 from hearth.platforms import windows_directory as directories
 from hearth.platforms import windows_nt as nt
 from hearth.platforms import windows_paths as paths
-from hearth.platforms.base import Entry
+from hearth.platforms.base import Directory, Entry
 from hearth.platforms.processes import Launcher
 
 assert sys.platform == "win32"
@@ -114,6 +114,22 @@ class WindowsHost:
             if not nt.kernel32.GetProcessTimes(handle, *map(ctypes.byref, times)):
                 return None
             return str(times[0].dwHighDateTime << 32 | times[0].dwLowDateTime)
+
+    def find_program(self, name: str, environment: Mapping[str, str], directory: str) -> str:
+        from hearth.platforms.windows_programs import find_program
+
+        return find_program(name, environment, directory, lambda path: os.path.isfile(paths.extended(path)))
+
+    def start_directory(self, directory: Directory) -> str:
+        return directory.path  # which nobody can move or remove while the directory is open
+
+    def output_encoding(self) -> str | None:
+        import codecs
+
+        try:
+            return codecs.lookup(f"cp{nt.kernel32.GetOEMCP()}").name
+        except LookupError:
+            return "oem"  # which Python converts by the system, not always there and back
 
     def make_launcher(self) -> Launcher:
         from hearth.platforms.windows_processes import WindowsLauncher

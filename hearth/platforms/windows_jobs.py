@@ -17,7 +17,7 @@ _BASIC_ACCOUNTING = 1
 _PROCESS_IDS = 3
 _EXTENDED_LIMIT = 9
 _LIMIT_JOB_TIME = 0x4
-_LIMIT_JOB_MEMORY = 0x200
+_LIMIT_PROCESS_MEMORY = 0x100
 _LIMIT_DIE_ON_UNHANDLED_EXCEPTION = 0x400  # no dialog that waits for somebody
 _LIMIT_KILL_ON_CLOSE = 0x2000  # that leaving the job is not allowed is the default
 _EXTENDED_LIMITS = "@qqINNINII6Q4N"
@@ -49,12 +49,13 @@ class Job:
     """A job that ends with its last handle, which this process holds, so however this process ends."""
 
     def __init__(self, *, cpu_seconds: int | None, memory_bytes: int | None) -> None:
+        """`cpu_seconds` is for all of it together, `memory_bytes` for each of its processes."""
         self._handle = nt.kernel32.CreateJobObjectW(None, None)
         if not self._handle:
             raise nt.last_error("")
         flags = _LIMIT_KILL_ON_CLOSE | _LIMIT_DIE_ON_UNHANDLED_EXCEPTION
         flags |= _LIMIT_JOB_TIME if cpu_seconds is not None else 0
-        flags |= _LIMIT_JOB_MEMORY if memory_bytes is not None else 0
+        flags |= _LIMIT_PROCESS_MEMORY if memory_bytes is not None else 0
         limits = struct.pack(
             _EXTENDED_LIMITS,
             0,
@@ -62,10 +63,8 @@ class Job:
             flags,
             *[0] * 6,
             *[0] * 6,
-            0,
             memory_bytes or 0,
-            0,
-            0,
+            *[0] * 3,
         )
         if not nt.kernel32.SetInformationJobObject(self._handle, _EXTENDED_LIMIT, limits, len(limits)):
             error = nt.last_error("")

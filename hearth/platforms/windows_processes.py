@@ -5,7 +5,6 @@ from __future__ import annotations
 import _winapi
 import contextlib
 import ctypes
-import errno
 import itertools
 import ntpath
 import os
@@ -16,7 +15,7 @@ import weakref
 from collections.abc import Mapping
 from ctypes import wintypes
 
-from hearth.errors import InvalidName
+from hearth.errors import InvalidName, NotExecutable
 from hearth.platforms import windows_jobs as jobs
 from hearth.platforms import windows_nt as nt
 from hearth.platforms import windows_programs as programs
@@ -35,6 +34,7 @@ _REJECT_REMOTE_CLIENTS = 0x8
 _LONGEST_DIRECTORY = 258  # of a program that starts
 _ERROR_BAD_EXE_FORMAT = 193
 _ERROR_FILENAME_EXCED_RANGE = 206
+_ERROR_DIRECTORY = 267
 _ERROR_ELEVATION_REQUIRED = 740
 
 # Only what is attached to a console can ask its processes to end, and hearth is at another console or at none.
@@ -187,6 +187,9 @@ class WindowsProcess:
             nt.close(thread)
             nt.close(handle)
 
+    def interrupt(self) -> None:
+        self.ask_to_end()  # a group of its own ignores Ctrl-C
+
     def kill(self) -> None:
         with self._lock:
             if not self._closed:
@@ -247,6 +250,7 @@ class WindowsLauncher:
         self._started: weakref.WeakSet[WindowsProcess] = weakref.WeakSet()
 
     def launch(self, what: Launch) -> WindowsProcess:
+        """As `Launcher.launch`. Raises `UnsafeArgument` and, for a batch file on a share, `InvalidName`, too."""
         if len(what.directory) > _LONGEST_DIRECTORY:
             raise nt.windows_error(_ERROR_FILENAME_EXCED_RANGE, what.directory)
         with contextlib.ExitStack() as undo, contextlib.ExitStack() as childs:
@@ -361,9 +365,15 @@ def environment(wanted: Mapping[str, str]) -> dict[str, str]:
     return dict(found[key] for key in sorted(found))
 
 
-def _refusal(error: OSError, what: Launch) -> OSError:
+def _refusal(error: OSError, what: Launch) -> Exception:
+    """What it means that the system did not start a program."""
     if error.winerror == _ERROR_BAD_EXE_FORMAT:
-        return nt.windows_error(error.winerror, what.program, errno.ENOEXEC)
+        return programs.not_startable(what.program)
     if error.winerror == _ERROR_ELEVATION_REQUIRED:
-        return nt.windows_error(error.winerror, what.program, errno.EACCES)
+        hint = "start hearth itself from an elevated prompt"
+        return NotExecutable(f"{what.program} runs for administrators only", hint=hint, program=what.program)
+    if error.winerror == _ERROR_DIRECTORY:
+        return nt.windows_error(error.winerror, what.directory)
+    if isinstance(error, PermissionError):
+        return NotExecutable(f"{what.program}: {error.strerror}", program=what.program)
     return nt.windows_error(error.winerror or 0, what.program)

@@ -17,7 +17,6 @@ from hearth.errors import InvalidName, UnsafeArgument
 from hearth.platforms import windows_processes as processes
 from hearth.platforms import windows_programs as programs
 from hearth.platforms.processes import Launch, Launcher
-from tests.marks import not_emulated
 from tests.platforms.test_windows_processes import SHOW, run
 
 
@@ -59,7 +58,6 @@ def test_nothing_else_runs_whatever_the_words_hold(launcher: Launcher, tool: Pat
     assert [file.name for file in work.iterdir()] == [tool.parent.name]
 
 
-@not_emulated("its cmd.exe takes variables apart in another way")
 @pytest.mark.parametrize("word", ["%PATH%", '"&whoami', "100%", "%", "%%", "%cd:~,%"])
 def test_percent_signs_and_quotes_are_text(launcher: Launcher, tool: Path, word: str) -> None:
     ending, out, err = run(launcher, started(tool, word))

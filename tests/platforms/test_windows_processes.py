@@ -11,14 +11,13 @@ if sys.platform != "win32":
 
 import ast
 import ctypes
-import errno
 import os
 import subprocess
 import time
 from pathlib import Path
 from typing import Any
 
-from hearth.errors import ArgumentsTooLong
+from hearth.errors import ArgumentsTooLong, NotExecutable
 from hearth.execution import Ending, Run
 from hearth.platforms import windows_processes as processes
 from hearth.platforms import windows_programs as programs
@@ -72,6 +71,22 @@ def test_a_shell_without_words_reads_the_end_of_its_input_and_ends(launcher: Lau
     cmd = os.path.join(os.environ["SYSTEMROOT"], "system32", "cmd.exe")
     ending, _, _ = run(launcher, Launch(cmd, ("cmd",), os.getcwd(), dict(os.environ)))
     assert not ending.timed_out
+
+
+def test_what_console_programs_write_is_read_in_the_code_page_of_consoles(launcher: Launcher) -> None:
+    encoding = local_host().output_encoding()
+    assert encoding is not None
+    cmd = os.path.join(os.environ["SYSTEMROOT"], "system32", "cmd.exe")
+    ending, out, _ = run(launcher, Launch(cmd, ("cmd", "/d", "/c", "echo", "é"), os.getcwd(), dict(os.environ)))
+    assert (ending.exit.code, out.decode(encoding).strip()) == (0, "é")
+
+
+def test_a_program_is_found_by_the_host_and_not_in_the_current_directory(work: Path) -> None:
+    host = local_host()
+    (work / "cmd.bat").write_bytes(b"")
+    found = host.find_program("cmd", os.environ, str(work))
+    assert found.lower().endswith("\\system32\\cmd.exe")
+    assert os.path.samefile(host.find_program(".\\cmd", os.environ, str(work)), work / "cmd.bat")
 
 
 def test_no_window_is_shown(launcher: Launcher) -> None:
@@ -172,9 +187,8 @@ def test_a_program_that_ignores_the_request_is_killed_after_the_grace(launcher: 
 
 def test_what_is_no_program_is_told_by_its_error(launcher: Launcher, work: Path) -> None:
     (work / "x.exe").write_bytes(b"not a program at all")
-    with pytest.raises(OSError) as refused:
+    with pytest.raises(NotExecutable):
         launcher.launch(Launch(str(work / "x.exe"), ("x",), os.getcwd(), dict(os.environ)))
-    assert refused.value.errno == errno.ENOEXEC
     with pytest.raises(FileNotFoundError):
         launcher.launch(Launch(str(work / "gone.exe"), ("x",), os.getcwd(), dict(os.environ)))
 
