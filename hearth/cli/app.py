@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -12,7 +11,7 @@ import click
 import hearth
 from hearth import __version__, catalog
 from hearth.cli.help import Group, say
-from hearth.cli.options import Globals
+from hearth.cli.options import Globals, columns
 from hearth.errors import HearthError, InvalidInput, OutputFailed, Problem
 from hearth.operation import Family, Operation
 
@@ -169,12 +168,8 @@ def _run_row(family: Family, row: Operation, given: Any) -> int:
 
 
 def _help_width() -> int:
-    """As wide as the terminal, within reason; click would import shutil to learn it."""
-    try:
-        columns = int(os.environ.get("COLUMNS") or os.get_terminal_size(2).columns)
-    except (OSError, ValueError):
-        columns = 80
-    return max(min(columns, 110) - 2, 50)
+    """As wide as the terminal, within reason."""
+    return max(min(columns(lambda: 2), 110) - 2, 50)
 
 
 def build_app() -> Root:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -28,7 +29,8 @@ def build(
     fields = fields_of(model)
 
     def invoke(**words_given: Any) -> Any:
-        return run(family, row, given_by(model, words_given))
+        with worded(model):
+            return run(family, row, given_by(model, words_given))
 
     command = Command(
         row.at_shell[-1],
@@ -137,16 +139,30 @@ def _bounds_text(field: Field) -> str:
 
 def given_by(model: type, words_given: dict[str, Any]) -> Any:
     """The input model that the words mean. Raises `InvalidInput` with every problem."""
-    try:
+    with worded(model):
         return _given_by(model, words_given)
+
+
+@contextmanager
+def worded(model: type) -> Iterator[None]:
+    """Tell problems in the words that the person typed."""
+    try:
+        yield
     except InvalidInput as error:
-        error.shell_message = "; ".join(_worded(problem, model) for problem in error.problems)
+        reword(error, model)
         raise
+
+
+def reword(error: InvalidInput, model: type) -> None:
+    if error.shell_message is None:
+        error.shell_message = "; ".join(_worded(problem, model) for problem in error.problems)
 
 
 def _worded(problem: Problem, model: type) -> str:
     """The problem with the word that the person typed in the place of the field's name."""
     name, _, inside = problem.field.partition(".")
+    if not name:
+        return problem.message
     field = next((field for field in fields_of(model) if field.name == name), None)
     if field is None:
         return f"{problem.field}: {problem.message}"

@@ -10,7 +10,7 @@ from hearth.cli import render
 from hearth.cli.exit_status import exit_status
 from hearth.cli.progress import Progress
 from hearth.configuration.load import Configuration, Flags, load
-from hearth.errors import SettingError, invalid
+from hearth.errors import InvalidInput, SettingError, invalid
 from hearth.logs import Log
 from hearth.operation import Family, Operation
 from hearth.platforms.local import local_host
@@ -83,7 +83,7 @@ def run_row(options: Globals, family: Family, row: Operation, given: Any) -> int
             return _run_stream(runtime, options, family, row, given)
         with _progress(options, f"{family.name} {row.name}") as progress:
             answer = dispatch.run(runtime.for_call(progress=progress.note), family, row, given)
-        render.show(answer, options.output)
+        _show(answer, options, given)
         return exit_status(answer)
     finally:
         runtime.close()
@@ -99,10 +99,18 @@ def _run_hearing(runtime: Runtime, options: Globals, family: Family, row: Operat
     with interrupts.passed_on(runtime.cancelled) as heard:
         answer = dispatch.run(runtime, family, row, given)
     if not live or answer.error is not None:
-        render.show(answer, options.output)
+        _show(answer, options, given)
     elif answer.result.timed_out and not options.output.quiet:
         render.notice("hearth: the program was ended by its time limit")
     return heard.exit_status or exit_status(answer)
+
+
+def _show(answer: dispatch.Answer, options: Globals, given: Any) -> None:
+    if isinstance(answer.error, InvalidInput):
+        from hearth.cli.command import reword
+
+        reword(answer.error, type(given))
+    render.show(answer, options.output)
 
 
 def _drop(_stream: Stream, _data: bytes) -> None:
@@ -120,7 +128,7 @@ def _run_stream(runtime: Runtime, options: Globals, family: Family, row: Operati
 
     answer = dispatch.run_stream(runtime, family, row, given, show)
     if answer.error is not None:
-        render.show(answer, options.output)
+        _show(answer, options, given)
     elif options.output.ndjson:
         render.show_end(answer.state, None)
     return exit_status(answer)

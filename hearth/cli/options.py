@@ -4,7 +4,18 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass, field
+
+
+def columns(descriptor: Callable[[], int]) -> int:
+    """How wide a terminal is. Serial lines and fresh pseudo-terminals call themselves 0 wide: 80 then. click would
+    import shutil to learn it."""
+    try:
+        wide = int(os.environ.get("COLUMNS") or os.get_terminal_size(descriptor()).columns)
+    except (OSError, ValueError):
+        return 80
+    return wide if wide > 0 else 80
 
 
 @dataclass(slots=True)
@@ -23,10 +34,7 @@ class Output:
     @property
     def width(self) -> int:
         """The terminal's columns."""
-        try:
-            return int(os.environ.get("COLUMNS") or os.get_terminal_size(sys.stdout.fileno()).columns)
-        except (OSError, ValueError):
-            return 80
+        return columns(sys.stdout.fileno)
 
     @property
     def colored(self) -> bool:

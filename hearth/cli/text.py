@@ -12,6 +12,8 @@ from hearth.fields import Field, fields_of
 from hearth.model import Hidden, Items, State
 
 _UNITS = ("KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
+LEAST_WIDTH = 20  # of a terminal
+SHORT, LEAST_LONG = 20, 10  # the width of a cell that is not broken, and what that has to leave for each longer one
 # Below a table only what says that there is more, or that something went wrong.
 _BELOW = ("state", "stopped", "next_cursor", "errors")
 
@@ -76,16 +78,35 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[str]], *, width: int, 
     from rich.text import Text
 
     made = Table(box=None, pad_edge=False, header_style="bold" if colored else "")
-    for column in columns:
-        made.add_column(column.replace("_", " "), justify="right" if _is_number(column) else "left", overflow="fold")
+    whole = _kept_whole(columns, rows, width)
+    for place, column in enumerate(columns):
+        made.add_column(
+            column.replace("_", " "),
+            justify="right" if _is_number(column) else "left",
+            overflow="fold",
+            no_wrap=place in whole,
+        )
     for row in rows:
         made.add_row(*map(Text, row))
     page = io.StringIO()
     Console(
-        file=page, width=width, force_terminal=True, no_color=not colored, highlight=False, legacy_windows=False
+        file=page,
+        width=max(width, LEAST_WIDTH),
+        force_terminal=True,
+        no_color=not colored,
+        highlight=False,
+        legacy_windows=False,
     ).print(made)
     text = page.getvalue()
     return text if colored else _without_styles(text)
+
+
+def _kept_whole(columns: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> set[int]:
+    """The columns of short cells, such as times, if that leaves room for the others: a time in pieces is no time."""
+    wide = [max(len(column), *(len(row[place]) for row in rows)) for place, column in enumerate(columns)]
+    short = {place for place, each in enumerate(wide) if each <= SHORT}
+    left = width - sum(wide[place] + 2 for place in short)
+    return short if left >= LEAST_LONG * (len(columns) - len(short)) else set()
 
 
 def _without_styles(text: str) -> str:

@@ -113,3 +113,22 @@ def test_durations_and_sizes_have_a_human_spelling(work: Path, hearth: Hearth) -
 def test_the_exact_and_the_human_spelling_do_not_mix(work: Path, hearth: Hearth) -> None:
     (work / "a.txt").write_bytes(b"")
     assert hearth("fs", "search", "x", "--timeout", "1s", "--timeout-ms", "5").status == 2
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ("fs read a --lines 5:2", "--lines: the last line must not stand before the first"),
+        ("fs chmod huh a", "MODE: "),
+        ("fs stat a --json", None),
+        ("config set fs.sync true --user --project", "--project: takes no --user beside it"),
+        ("call", "FAMILY.OPERATION: is required"),
+    ],
+)
+def test_what_an_operation_itself_refuses_is_told_in_the_words_that_were_typed(
+    work: Path, hearth: Hearth, words: str, told: str | None
+) -> None:
+    (work / "a").write_bytes(b"")
+    done = hearth(*words.split())
+    assert done.err.startswith(f"hearth: {told}") if told else done.err == ""
+    assert done.status == (2 if told else 0)

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from hearth.cli import text
+from hearth.cli.options import Output
 
 Hearth = Callable[..., Any]
 
@@ -100,3 +101,24 @@ def test_what_a_page_leaves_out_is_told_on_standard_error(work: Path, hearth: He
 def test_times_that_no_zone_can_hold_are_shown_as_they_are() -> None:
     assert "1-01-01" in text.cell("0001-01-01T00:00:00.000Z", "modified_at")
     assert text.cell("not a time", "seen_at") == "not a time"
+
+
+def test_a_narrow_table_keeps_its_times_whole_and_breaks_its_names() -> None:
+    rows = [["file", "1 B", "2026-11-30 19:14:59", "q" * 50]]
+    shown = text.table(("kind", "size", "modified_at", "path"), rows, width=56, colored=False)
+    assert "2026-11-30 19:14:59" in shown
+    assert shown.count("q") == 50
+    assert max(map(len, shown.splitlines())) <= 56
+
+
+def test_a_table_for_next_to_no_room_still_shows_everything() -> None:
+    shown = text.table(("kind", "modified_at"), [["file", "2026-11-30 19:14:59"]], width=1, colored=False)
+    assert "".join(shown.split()).endswith("2026-11-3019:14:59")
+
+
+@pytest.mark.parametrize(("said", "wide"), [("0", 80), ("-3", 80), ("132", 132), ("many", 80)])
+def test_a_terminal_that_does_not_say_how_wide_it_is_counts_as_80(
+    monkeypatch: pytest.MonkeyPatch, said: str, wide: int
+) -> None:
+    monkeypatch.setenv("COLUMNS", said)
+    assert Output().width == wide
