@@ -77,13 +77,17 @@ def row_of(runtime: Runtime, given: Any, answer: Answer) -> Row:
         "operation": answer.operation,
         "entity": _entity(given, answer.result),
         "caller": runtime.caller.value,
-        "run": readable(runtime.group or "") or None,
-        "conversation": readable(runtime.conversation or "") or None,
+        "run": _named(runtime.group),
+        "conversation": _named(runtime.conversation),
         "state": answer.state.value,
         "error": answer.error.code if answer.error else None,
         "duration_ms": answer.duration_ms,
         "data": json.dumps(describe(given), separators=(",", ":")),
     }
+
+
+def _named(key: str | None) -> str | None:
+    return redact(readable(key)) if key else None
 
 
 def _entity(given: Any, result: Any) -> str | None:

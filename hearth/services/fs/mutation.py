@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from hearth import identifiers
 from hearth.errors import Conflict, HearthError, from_os
+from hearth.secrets import guard, redact
 from hearth.services.fs import locks
 from hearth.services.fs.steps import MakeDirectory, touch
 from hearth.services.fs.temporary import SUFFIX, Journal, Temporary, temporary_name
@@ -277,8 +278,8 @@ class _Run:
             at=runtime.now(),
             operation=self.operation,
             caller=str(runtime.caller),
-            conversation=runtime.conversation,
-            group=self.group or runtime.group,
+            conversation=runtime.conversation and redact(runtime.conversation),
+            group=guard(runtime.settings.secrets, "group", self.group or runtime.group),
             state=receipts.INTENDED,
             owner_pid=owner.pid,
             owner_start=owner.start,

@@ -52,3 +52,27 @@ def test_history_by_time(hearth: Hearth) -> None:
 @pytest.mark.parametrize("words", [["--since", "yesterday"], ["--since", "2026-01-01T00:00:00"], ["--cursor", "x"]])
 def test_times_and_cursors_that_are_none_are_refused(hearth: Hearth, words: list[str]) -> None:
     assert hearth("fs", "history", *words).status == 2
+
+
+SECRET = "ghp_" + "a1B2c3D4e5" * 3 + "f6G7h8"
+
+
+def test_a_group_that_is_a_secret_is_refused_before_anything_changes(work: Path, hearth: Hearth) -> None:
+    for words in (("--group", SECRET), ("--run", SECRET)):
+        done = hearth("fs", "write", "a", "--data", "x", *words, "--json")
+        assert (done.status, done.json["error"]["code"]) == (1, "secret_refused")
+        assert SECRET not in done.out
+    assert list(work.iterdir()) == []
+    assert hearth("fs", "history", "--json").json["receipts"] == []
+
+
+def test_a_secret_in_a_group_or_a_conversation_is_taken_out_where_the_setting_says_so(
+    hearth: Hearth, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HEARTH_SECRETS_ON_PERSIST", "redact")
+    assert hearth("fs", "write", "a", "--data", "x", "--run", SECRET, "--conversation", SECRET).status == 0
+    assert hearth("fs", "stat", "a", "--run", SECRET, "--conversation", SECRET).status == 0
+    for table, columns in (("receipts", "group_name, conversation"), ("events", "run, conversation")):
+        stored = hearth("db", "query", f"SELECT {columns} FROM {table}", "--json").out
+        assert "[redacted]" in stored
+        assert SECRET not in stored
