@@ -9,7 +9,7 @@ _hearth_spec() {
         options='--version'
         ;;
     'machine')
-        commands='exec batch which env'
+        commands='exec batch which env host-info'
         ;;
     'machine exec')
         options='--merged --no-merged'
@@ -27,6 +27,8 @@ _hearth_spec() {
         options='--values --no-values'
         valued='--env-policy'
         arguments='any+'
+        ;;
+    'machine host-info')
         ;;
     'fs')
         commands='list find read search stat watch hash write patch mkdir move copy delete chmod undo redo diff history'
@@ -225,13 +227,13 @@ _hearth_spec() {
     'call')
         options='--batch --no-batch --ordered --no-ordered'
         valued='--jobs'
-        arguments='words:machine.exec,machine.batch,machine.which,machine.env,fs.list,fs.find,fs.read,fs.search,fs.stat,fs.watch,fs.hash,fs.write,fs.patch,fs.mkdir,fs.move,fs.copy,fs.delete,fs.chmod,fs.undo,fs.redo,fs.diff,fs.history,artifact.list,artifact.metadata,artifact.read,artifact.range,artifact.put,artifact.export,artifact.pin,artifact.unpin,artifact.delete,artifact.gc,self.doctor,self.config_show,self.config_get,self.config_set,self.config_unset,self.config_roots,self.config_path,self.config_check,self.config_trust,self.config_import,self.db_path,self.db_tables,self.db_schema,self.db_query,self.db_backup,self.db_vacuum,self.db_check,self.gc any'
+        arguments='words:machine.exec,machine.batch,machine.which,machine.env,machine.host_info,fs.list,fs.find,fs.read,fs.search,fs.stat,fs.watch,fs.hash,fs.write,fs.patch,fs.mkdir,fs.move,fs.copy,fs.delete,fs.chmod,fs.undo,fs.redo,fs.diff,fs.history,artifact.list,artifact.metadata,artifact.read,artifact.range,artifact.put,artifact.export,artifact.pin,artifact.unpin,artifact.delete,artifact.gc,self.doctor,self.config_show,self.config_get,self.config_set,self.config_unset,self.config_roots,self.config_path,self.config_check,self.config_trust,self.config_import,self.db_path,self.db_tables,self.db_schema,self.db_query,self.db_backup,self.db_vacuum,self.db_check,self.gc any'
         ;;
     'operations')
         arguments='words:machine,fs,artifact,self'
         ;;
     'schema')
-        arguments='words:machine.exec,machine.batch,machine.which,machine.env,fs.list,fs.find,fs.read,fs.search,fs.stat,fs.watch,fs.hash,fs.write,fs.patch,fs.mkdir,fs.move,fs.copy,fs.delete,fs.chmod,fs.undo,fs.redo,fs.diff,fs.history,artifact.list,artifact.metadata,artifact.read,artifact.range,artifact.put,artifact.export,artifact.pin,artifact.unpin,artifact.delete,artifact.gc,self.doctor,self.config_show,self.config_get,self.config_set,self.config_unset,self.config_roots,self.config_path,self.config_check,self.config_trust,self.config_import,self.db_path,self.db_tables,self.db_schema,self.db_query,self.db_backup,self.db_vacuum,self.db_check,self.gc'
+        arguments='words:machine.exec,machine.batch,machine.which,machine.env,machine.host_info,fs.list,fs.find,fs.read,fs.search,fs.stat,fs.watch,fs.hash,fs.write,fs.patch,fs.mkdir,fs.move,fs.copy,fs.delete,fs.chmod,fs.undo,fs.redo,fs.diff,fs.history,artifact.list,artifact.metadata,artifact.read,artifact.range,artifact.put,artifact.export,artifact.pin,artifact.unpin,artifact.delete,artifact.gc,self.doctor,self.config_show,self.config_get,self.config_set,self.config_unset,self.config_roots,self.config_path,self.config_check,self.config_trust,self.config_import,self.db_path,self.db_tables,self.db_schema,self.db_query,self.db_backup,self.db_vacuum,self.db_check,self.gc'
         ;;
     'demo')
         options='--keep --no-keep'

@@ -6,7 +6,7 @@ Register-ArgumentCompleter -Native -CommandName @('hearth', 'hearth.exe') -Scrip
     # What may follow the words: commands, and what the arguments take.
     $commands = @{
         '' = @('machine', 'fs', 'artifact', 'doctor', 'config', 'db', 'gc', 'call', 'operations', 'schema', 'demo', 'completion')
-        'machine' = @('exec', 'batch', 'which', 'env')
+        'machine' = @('exec', 'batch', 'which', 'env', 'host-info')
         'fs' = @('list', 'find', 'read', 'search', 'stat', 'watch', 'hash', 'write', 'patch', 'mkdir', 'move', 'copy', 'delete', 'chmod', 'undo', 'redo', 'diff', 'history')
         'artifact' = @('list', 'metadata', 'read', 'range', 'put', 'export', 'pin', 'unpin', 'delete', 'gc')
         'config' = @('show', 'get', 'set', 'unset', 'roots', 'path', 'check', 'trust', 'import')
@@ -52,9 +52,9 @@ Register-ArgumentCompleter -Native -CommandName @('hearth', 'hearth.exe') -Scrip
         'db schema' = @('any')
         'db query' = @('any')
         'db backup' = @('path')
-        'call' = @('words:machine.exec,machine.batch,machine.which,machine.env,fs.list,fs.find,fs.read,fs.search,fs.stat,fs.watch,fs.hash,fs.write,fs.patch,fs.mkdir,fs.move,fs.copy,fs.delete,fs.chmod,fs.undo,fs.redo,fs.diff,fs.history,artifact.list,artifact.metadata,artifact.read,artifact.range,artifact.put,artifact.export,artifact.pin,artifact.unpin,artifact.delete,artifact.gc,self.doctor,self.config_show,self.config_get,self.config_set,self.config_unset,self.config_roots,self.config_path,self.config_check,self.config_trust,self.config_import,self.db_path,self.db_tables,self.db_schema,self.db_query,self.db_backup,self.db_vacuum,self.db_check,self.gc', 'any')
+        'call' = @('words:machine.exec,machine.batch,machine.which,machine.env,machine.host_info,fs.list,fs.find,fs.read,fs.search,fs.stat,fs.watch,fs.hash,fs.write,fs.patch,fs.mkdir,fs.move,fs.copy,fs.delete,fs.chmod,fs.undo,fs.redo,fs.diff,fs.history,artifact.list,artifact.metadata,artifact.read,artifact.range,artifact.put,artifact.export,artifact.pin,artifact.unpin,artifact.delete,artifact.gc,self.doctor,self.config_show,self.config_get,self.config_set,self.config_unset,self.config_roots,self.config_path,self.config_check,self.config_trust,self.config_import,self.db_path,self.db_tables,self.db_schema,self.db_query,self.db_backup,self.db_vacuum,self.db_check,self.gc', 'any')
         'operations' = @('words:machine,fs,artifact,self')
-        'schema' = @('words:machine.exec,machine.batch,machine.which,machine.env,fs.list,fs.find,fs.read,fs.search,fs.stat,fs.watch,fs.hash,fs.write,fs.patch,fs.mkdir,fs.move,fs.copy,fs.delete,fs.chmod,fs.undo,fs.redo,fs.diff,fs.history,artifact.list,artifact.metadata,artifact.read,artifact.range,artifact.put,artifact.export,artifact.pin,artifact.unpin,artifact.delete,artifact.gc,self.doctor,self.config_show,self.config_get,self.config_set,self.config_unset,self.config_roots,self.config_path,self.config_check,self.config_trust,self.config_import,self.db_path,self.db_tables,self.db_schema,self.db_query,self.db_backup,self.db_vacuum,self.db_check,self.gc')
+        'schema' = @('words:machine.exec,machine.batch,machine.which,machine.env,machine.host_info,fs.list,fs.find,fs.read,fs.search,fs.stat,fs.watch,fs.hash,fs.write,fs.patch,fs.mkdir,fs.move,fs.copy,fs.delete,fs.chmod,fs.undo,fs.redo,fs.diff,fs.history,artifact.list,artifact.metadata,artifact.read,artifact.range,artifact.put,artifact.export,artifact.pin,artifact.unpin,artifact.delete,artifact.gc,self.doctor,self.config_show,self.config_get,self.config_set,self.config_unset,self.config_roots,self.config_path,self.config_check,self.config_trust,self.config_import,self.db_path,self.db_tables,self.db_schema,self.db_query,self.db_backup,self.db_vacuum,self.db_check,self.gc')
         'completion show' = @('words:bash,zsh,fish,powershell')
     }
     # Options by the words before them; the value is what the option takes, '' for a switch.

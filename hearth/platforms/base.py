@@ -8,6 +8,8 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 if TYPE_CHECKING:
+    from hearth.platforms.facts import Facts
+    from hearth.platforms.process_table import ProcessTable
     from hearth.platforms.processes import Launcher
 
 
@@ -170,3 +172,9 @@ class Host(Protocol):
 
     def make_launcher(self) -> Launcher:
         """What starts programs here. One is enough for a process, and each holds a watchdog or a job of its own."""
+
+    def process_table(self) -> ProcessTable:
+        """The processes that run here."""
+
+    def facts(self) -> Facts:
+        """What this machine is and has."""

@@ -6,10 +6,15 @@ import contextlib
 import errno
 import os
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from hearth.platforms.base import Directory
 from hearth.platforms.posix import PosixDirectory, PosixHost
 from hearth.platforms.processes import Launch, Launcher
+
+if TYPE_CHECKING:
+    from hearth.platforms.facts import Facts
+    from hearth.platforms.process_table import ProcessTable
 
 _UNSUPPORTED = (errno.ENOTSUP, errno.EPERM, errno.EACCES, errno.EINVAL, errno.ENODATA)
 
@@ -26,6 +31,17 @@ class LinuxHost(PosixHost):
         assert isinstance(directory, PosixDirectory)
         by_descriptor = f"/proc/self/fd/{directory.descriptor}"
         return by_descriptor if os.path.isdir(by_descriptor) else directory.path
+
+    def process_table(self) -> ProcessTable:
+        from hearth.platforms.posix_held import hold_by_pidfd
+        from hearth.platforms.psutil_table import PsutilTable
+
+        return PsutilTable(hold_by_pidfd)
+
+    def facts(self) -> Facts:
+        from hearth.platforms.linux_facts import LinuxFacts
+
+        return LinuxFacts()
 
     def _copy_attributes(self, source: int, target: int) -> None:
         # POSIX ACLs are the extended attribute system.posix_acl_access, so they come along.

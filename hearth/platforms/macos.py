@@ -8,9 +8,14 @@ import os
 import subprocess
 import unicodedata
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from hearth.platforms.posix import PosixHost
 from hearth.platforms.processes import Launch, Launcher
+
+if TYPE_CHECKING:
+    from hearth.platforms.facts import Facts
+    from hearth.platforms.process_table import ProcessTable
 
 _COPY_ACL_AND_XATTR = 1 << 0 | 1 << 2  # COPYFILE_ACL | COPYFILE_XATTR of copyfile(3)
 
@@ -45,6 +50,17 @@ class MacosHost(PosixHost):
         from hearth.platforms.posix_processes import PosixLauncher
 
         return PosixLauncher(exit_descriptor, strays, limit)
+
+    def process_table(self) -> ProcessTable:
+        from hearth.platforms.posix_held import hold_by_queue
+        from hearth.platforms.psutil_table import PsutilTable
+
+        return PsutilTable(hold_by_queue)
+
+    def facts(self) -> Facts:
+        from hearth.platforms.macos_facts import MacosFacts
+
+        return MacosFacts()
 
     def user_data_directory(self) -> str:
         return os.path.expanduser("~/Library/Application Support")

@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Iterator, Mapping
 from ctypes import wintypes
+from typing import TYPE_CHECKING
 
 from hearth.errors import Locked
 from hearth.platforms import windows_directory as directories
@@ -17,6 +18,10 @@ from hearth.platforms import windows_nt as nt
 from hearth.platforms import windows_paths as paths
 from hearth.platforms.base import Directory, Entry
 from hearth.platforms.processes import Launcher
+
+if TYPE_CHECKING:
+    from hearth.platforms.facts import Facts
+    from hearth.platforms.process_table import ProcessTable
 
 assert sys.platform == "win32"
 
@@ -135,6 +140,18 @@ class WindowsHost:
         from hearth.platforms.windows_processes import WindowsLauncher
 
         return WindowsLauncher()
+
+    def process_table(self) -> ProcessTable:
+        from hearth.platforms.psutil_table import PsutilTable
+        from hearth.platforms.windows_held import WindowsHeld
+
+        # For a command line psutil calls what the emulator lacks, which ends this process.
+        return PsutilTable(WindowsHeld, commands=not nt.is_emulated())
+
+    def facts(self) -> Facts:
+        from hearth.platforms.windows_facts import WindowsFacts
+
+        return WindowsFacts()
 
     def user_data_directory(self) -> str:
         return os.environ.get("LOCALAPPDATA") or os.path.expanduser("~\\AppData\\Local")

@@ -26,6 +26,8 @@ def words_of(family: Family, row: Operation) -> tuple[str, ...]:
 
 # What doctor says about the rest of the machine, where a process may start or end between the two calls.
 PASSING = ("processes", "free_space")
+# Tell about the machine at this moment, so only their fields are compared.
+MOVING = ("machine.host_info",)
 
 
 def settled(value: Any) -> Any:
@@ -51,7 +53,10 @@ def test_a_command_with_json_answers_as_its_call_does(name: str, work: Path, hea
     (work / "a.txt").write_bytes(b"hello\n")
     at_shell, called = hearth(*words_of(family, row), "--json"), hearth("call", name)
     assert at_shell.status == called.status
-    assert settled(at_shell.json) == settled(called.json)
+    if name in MOVING:
+        assert list(at_shell.json) == list(called.json)
+    else:
+        assert settled(at_shell.json) == settled(called.json)
 
 
 @pytest.mark.parametrize("name", [name for name, (_, row) in ROWS.items() if row.effect is Effect.READ])

@@ -44,5 +44,12 @@ FAMILY = Family(
             "List the variables that programs get.",
             examples=("hearth machine env", "hearth machine env --values PATH HOME"),
         ),
+        Operation(
+            "host_info",
+            "host_info:host_info",
+            Effect.READ,
+            "Say what this machine is and has.",
+            examples=("hearth machine host-info", "hearth machine host-info --json"),
+        ),
     ),
 )
