@@ -9,7 +9,7 @@ _hearth_spec() {
         options='--version'
         ;;
     'machine')
-        commands='exec batch which env host-info'
+        commands='exec batch which env host-info process-list process-kill process-wait'
         ;;
     'machine exec')
         options='--merged --no-merged'
@@ -29,6 +29,20 @@ _hearth_spec() {
         arguments='any+'
         ;;
     'machine host-info')
+        ;;
+    'machine process-list')
+        options='--ports --no-ports --tree --no-tree'
+        valued='--pid --pids --name --user --port --sort --sample-ms --sample -n --limit'
+        arguments='any'
+        ;;
+    'machine process-kill')
+        options='--all --no-all --tree --no-tree --dry-run --no-dry-run'
+        valued='--started-at --name --signal --grace-ms --grace'
+        arguments='any'
+        ;;
+    'machine process-wait')
+        valued='--started-at --port --host --address --until --timeout-ms --timeout'
+        arguments='any'
         ;;
     'fs')
         commands='list find read search stat watch hash write patch mkdir move copy delete chmod undo redo diff history'
@@ -227,13 +241,13 @@ _hearth_spec() {
     'call')
         options='--batch --no-batch --ordered --no-ordered'
         valued='--jobs'
-        arguments='words:machine.exec,machine.batch,machine.which,machine.env,machine.host_info,fs.list,fs.find,fs.read,fs.search,fs.stat,fs.watch,fs.hash,fs.write,fs.patch,fs.mkdir,fs.move,fs.copy,fs.delete,fs.chmod,fs.undo,fs.redo,fs.diff,fs.history,artifact.list,artifact.metadata,artifact.read,artifact.range,artifact.put,artifact.export,artifact.pin,artifact.unpin,artifact.delete,artifact.gc,self.doctor,self.config_show,self.config_get,self.config_set,self.config_unset,self.config_roots,self.config_path,self.config_check,self.config_trust,self.config_import,self.db_path,self.db_tables,self.db_schema,self.db_query,self.db_backup,self.db_vacuum,self.db_check,self.gc any'
+        arguments='words:machine.exec,machine.batch,machine.which,machine.env,machine.host_info,machine.process_list,machine.process_kill,machine.process_wait,fs.list,fs.find,fs.read,fs.search,fs.stat,fs.watch,fs.hash,fs.write,fs.patch,fs.mkdir,fs.move,fs.copy,fs.delete,fs.chmod,fs.undo,fs.redo,fs.diff,fs.history,artifact.list,artifact.metadata,artifact.read,artifact.range,artifact.put,artifact.export,artifact.pin,artifact.unpin,artifact.delete,artifact.gc,self.doctor,self.config_show,self.config_get,self.config_set,self.config_unset,self.config_roots,self.config_path,self.config_check,self.config_trust,self.config_import,self.db_path,self.db_tables,self.db_schema,self.db_query,self.db_backup,self.db_vacuum,self.db_check,self.gc any'
         ;;
     'operations')
         arguments='words:machine,fs,artifact,self'
         ;;
     'schema')
-        arguments='words:machine.exec,machine.batch,machine.which,machine.env,machine.host_info,fs.list,fs.find,fs.read,fs.search,fs.stat,fs.watch,fs.hash,fs.write,fs.patch,fs.mkdir,fs.move,fs.copy,fs.delete,fs.chmod,fs.undo,fs.redo,fs.diff,fs.history,artifact.list,artifact.metadata,artifact.read,artifact.range,artifact.put,artifact.export,artifact.pin,artifact.unpin,artifact.delete,artifact.gc,self.doctor,self.config_show,self.config_get,self.config_set,self.config_unset,self.config_roots,self.config_path,self.config_check,self.config_trust,self.config_import,self.db_path,self.db_tables,self.db_schema,self.db_query,self.db_backup,self.db_vacuum,self.db_check,self.gc'
+        arguments='words:machine.exec,machine.batch,machine.which,machine.env,machine.host_info,machine.process_list,machine.process_kill,machine.process_wait,fs.list,fs.find,fs.read,fs.search,fs.stat,fs.watch,fs.hash,fs.write,fs.patch,fs.mkdir,fs.move,fs.copy,fs.delete,fs.chmod,fs.undo,fs.redo,fs.diff,fs.history,artifact.list,artifact.metadata,artifact.read,artifact.range,artifact.put,artifact.export,artifact.pin,artifact.unpin,artifact.delete,artifact.gc,self.doctor,self.config_show,self.config_get,self.config_set,self.config_unset,self.config_roots,self.config_path,self.config_check,self.config_trust,self.config_import,self.db_path,self.db_tables,self.db_schema,self.db_query,self.db_backup,self.db_vacuum,self.db_check,self.gc'
         ;;
     'demo')
         options='--keep --no-keep'
@@ -258,6 +272,9 @@ _hearth_value() {
     'machine exec --env-policy') value='words:inherit,minimal,explicit' ;;
     'machine exec --stdin-from') value='path' ;;
     'machine env --env-policy') value='words:inherit,minimal,explicit' ;;
+    'machine process-list --sort') value='words:pid,name,user,cpu,memory,started' ;;
+    'machine process-kill --signal') value='words:term,kill,int,hup,quit,usr1,usr2,stop,cont' ;;
+    'machine process-wait --until') value='words:listens,closes' ;;
     'fs list --kind' | 'fs list --kinds') value='words:file,directory,link,fifo,socket,device' ;;
     'fs find --in' | 'fs find --path') value='path' ;;
     'fs find --kind' | 'fs find --kinds') value='words:file,directory,link,fifo,socket,device' ;;

@@ -6,7 +6,7 @@ Register-ArgumentCompleter -Native -CommandName @('hearth', 'hearth.exe') -Scrip
     # What may follow the words: commands, and what the arguments take.
     $commands = @{
         '' = @('machine', 'fs', 'artifact', 'doctor', 'config', 'db', 'gc', 'call', 'operations', 'schema', 'demo', 'completion')
-        'machine' = @('exec', 'batch', 'which', 'env', 'host-info')
+        'machine' = @('exec', 'batch', 'which', 'env', 'host-info', 'process-list', 'process-kill', 'process-wait')
         'fs' = @('list', 'find', 'read', 'search', 'stat', 'watch', 'hash', 'write', 'patch', 'mkdir', 'move', 'copy', 'delete', 'chmod', 'undo', 'redo', 'diff', 'history')
         'artifact' = @('list', 'metadata', 'read', 'range', 'put', 'export', 'pin', 'unpin', 'delete', 'gc')
         'config' = @('show', 'get', 'set', 'unset', 'roots', 'path', 'check', 'trust', 'import')
@@ -18,6 +18,9 @@ Register-ArgumentCompleter -Native -CommandName @('hearth', 'hearth.exe') -Scrip
         'machine batch' = @('any+')
         'machine which' = @('any+')
         'machine env' = @('any+')
+        'machine process-list' = @('any')
+        'machine process-kill' = @('any')
+        'machine process-wait' = @('any')
         'fs list' = @('path')
         'fs find' = @('any+')
         'fs read' = @('path+')
@@ -52,9 +55,9 @@ Register-ArgumentCompleter -Native -CommandName @('hearth', 'hearth.exe') -Scrip
         'db schema' = @('any')
         'db query' = @('any')
         'db backup' = @('path')
-        'call' = @('words:machine.exec,machine.batch,machine.which,machine.env,machine.host_info,fs.list,fs.find,fs.read,fs.search,fs.stat,fs.watch,fs.hash,fs.write,fs.patch,fs.mkdir,fs.move,fs.copy,fs.delete,fs.chmod,fs.undo,fs.redo,fs.diff,fs.history,artifact.list,artifact.metadata,artifact.read,artifact.range,artifact.put,artifact.export,artifact.pin,artifact.unpin,artifact.delete,artifact.gc,self.doctor,self.config_show,self.config_get,self.config_set,self.config_unset,self.config_roots,self.config_path,self.config_check,self.config_trust,self.config_import,self.db_path,self.db_tables,self.db_schema,self.db_query,self.db_backup,self.db_vacuum,self.db_check,self.gc', 'any')
+        'call' = @('words:machine.exec,machine.batch,machine.which,machine.env,machine.host_info,machine.process_list,machine.process_kill,machine.process_wait,fs.list,fs.find,fs.read,fs.search,fs.stat,fs.watch,fs.hash,fs.write,fs.patch,fs.mkdir,fs.move,fs.copy,fs.delete,fs.chmod,fs.undo,fs.redo,fs.diff,fs.history,artifact.list,artifact.metadata,artifact.read,artifact.range,artifact.put,artifact.export,artifact.pin,artifact.unpin,artifact.delete,artifact.gc,self.doctor,self.config_show,self.config_get,self.config_set,self.config_unset,self.config_roots,self.config_path,self.config_check,self.config_trust,self.config_import,self.db_path,self.db_tables,self.db_schema,self.db_query,self.db_backup,self.db_vacuum,self.db_check,self.gc', 'any')
         'operations' = @('words:machine,fs,artifact,self')
-        'schema' = @('words:machine.exec,machine.batch,machine.which,machine.env,machine.host_info,fs.list,fs.find,fs.read,fs.search,fs.stat,fs.watch,fs.hash,fs.write,fs.patch,fs.mkdir,fs.move,fs.copy,fs.delete,fs.chmod,fs.undo,fs.redo,fs.diff,fs.history,artifact.list,artifact.metadata,artifact.read,artifact.range,artifact.put,artifact.export,artifact.pin,artifact.unpin,artifact.delete,artifact.gc,self.doctor,self.config_show,self.config_get,self.config_set,self.config_unset,self.config_roots,self.config_path,self.config_check,self.config_trust,self.config_import,self.db_path,self.db_tables,self.db_schema,self.db_query,self.db_backup,self.db_vacuum,self.db_check,self.gc')
+        'schema' = @('words:machine.exec,machine.batch,machine.which,machine.env,machine.host_info,machine.process_list,machine.process_kill,machine.process_wait,fs.list,fs.find,fs.read,fs.search,fs.stat,fs.watch,fs.hash,fs.write,fs.patch,fs.mkdir,fs.move,fs.copy,fs.delete,fs.chmod,fs.undo,fs.redo,fs.diff,fs.history,artifact.list,artifact.metadata,artifact.read,artifact.range,artifact.put,artifact.export,artifact.pin,artifact.unpin,artifact.delete,artifact.gc,self.doctor,self.config_show,self.config_get,self.config_set,self.config_unset,self.config_roots,self.config_path,self.config_check,self.config_trust,self.config_import,self.db_path,self.db_tables,self.db_schema,self.db_query,self.db_backup,self.db_vacuum,self.db_check,self.gc')
         'completion show' = @('words:bash,zsh,fish,powershell')
     }
     # Options by the words before them; the value is what the option takes, '' for a switch.
@@ -87,6 +90,44 @@ Register-ArgumentCompleter -Native -CommandName @('hearth', 'hearth.exe') -Scrip
             '--env-policy' = 'words:inherit,minimal,explicit'
             '--values' = ''
             '--no-values' = ''
+        }
+        'machine process-list' = [ordered]@{
+            '--pid' = 'any'
+            '--pids' = 'any'
+            '--name' = 'any'
+            '--user' = 'any'
+            '--port' = 'any'
+            '--ports' = ''
+            '--no-ports' = ''
+            '--tree' = ''
+            '--no-tree' = ''
+            '--sort' = 'words:pid,name,user,cpu,memory,started'
+            '--sample-ms' = 'any'
+            '--sample' = 'any'
+            '-n' = 'any'
+            '--limit' = 'any'
+        }
+        'machine process-kill' = [ordered]@{
+            '--started-at' = 'any'
+            '--name' = 'any'
+            '--all' = ''
+            '--no-all' = ''
+            '--tree' = ''
+            '--no-tree' = ''
+            '--signal' = 'words:term,kill,int,hup,quit,usr1,usr2,stop,cont'
+            '--grace-ms' = 'any'
+            '--grace' = 'any'
+            '--dry-run' = ''
+            '--no-dry-run' = ''
+        }
+        'machine process-wait' = [ordered]@{
+            '--started-at' = 'any'
+            '--port' = 'any'
+            '--host' = 'any'
+            '--address' = 'any'
+            '--until' = 'words:listens,closes'
+            '--timeout-ms' = 'any'
+            '--timeout' = 'any'
         }
         'fs list' = [ordered]@{
             '-d' = 'any'

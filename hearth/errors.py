@@ -368,6 +368,20 @@ class SqliteTooOld(DatabaseError):
     code = "sqlite_too_old"
 
 
+class ProtectedProcess(HearthError):
+    """The process is hearth itself, one that hearth runs below, or one that the machine depends on."""
+
+    code = "protected_process"
+
+
+class WaitRanOut(HearthError):
+    """What was waited for did not happen in the time that was given."""
+
+    code = "wait_ran_out"
+    state = State.PENDING
+    exit_status = 5
+
+
 class OutOfTime(HearthError):
     """A time limit of the whole call ran out."""
 

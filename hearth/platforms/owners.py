@@ -10,11 +10,12 @@ from hearth.platforms.base import Entry
 def owner_names(entry: Entry) -> tuple[str | None, str | None]:
     """The names of an entry's owner and group; None where the system does not know one (or, on Windows, has no
     numbers to ask by)."""
-    return _user(entry.owner), _group(entry.group)
+    return name_of_user(entry.owner), _group(entry.group)
 
 
 @lru_cache(maxsize=256)  # asking may mean a network directory, and a tree's entries have few owners
-def _user(number: int) -> str | None:
+def name_of_user(number: int) -> str | None:
+    """The name of a user of POSIX."""
     try:
         import pwd
 

@@ -1,6 +1,6 @@
 """The rows of the machine."""
 
-from hearth.operation import Effect, Family, Operation
+from hearth.operation import Effect, Family, Operation, Surface
 
 FAMILY = Family(
     "machine",
@@ -50,6 +50,40 @@ FAMILY = Family(
             Effect.READ,
             "Say what this machine is and has.",
             examples=("hearth machine host-info", "hearth machine host-info --json"),
+        ),
+        Operation(
+            "process_list",
+            "process_list:list_processes",
+            Effect.READ,
+            "List the processes that run here.",
+            examples=(
+                "hearth machine process-list python --sort memory -n 10",
+                "hearth machine process-list --port 8080 --ports --json",
+                "hearth machine process-list --tree",
+            ),
+        ),
+        Operation(
+            "process_kill",
+            "process_kill:kill",
+            Effect.DESTROY,
+            "End processes, and say what is really gone.",
+            examples=(
+                "hearth machine process-kill 4711 --tree",
+                "hearth machine process-kill --name node --all --dry-run",
+                "hearth machine process-kill 4711 --signal hup",
+            ),
+            surfaces=Surface.CLI | Surface.MCP | Surface.RECIPE,
+        ),
+        Operation(
+            "process_wait",
+            "process_wait:wait",
+            Effect.READ,
+            "Wait until a process ends, or a port listens or closes.",
+            examples=(
+                "hearth machine process-wait 4711 --timeout 1m",
+                "hearth machine process-wait --port 8080 --timeout 30s",
+                "hearth machine process-wait --port 8080 --until closes",
+            ),
         ),
     ),
 )

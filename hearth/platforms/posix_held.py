@@ -1,0 +1,55 @@
+"""A process of Linux or macOS that is held by a descriptor, which can be read once it has ended."""
+
+from __future__ import annotations
+
+import errno
+import os
+import select
+import signal
+from collections.abc import Callable
+
+from hearth.platforms.process_table import Signal
+from hearth.platforms.psutil_table import signal_number, started_ms
+
+
+class PosixHeld:
+    """`descriptor` can be read once the process has ended; `deliver` sends a signal to exactly this process."""
+
+    def __init__(self, pid: int, descriptor: int, deliver: Callable[[int], None]) -> None:
+        self.pid = pid
+        self._descriptor = descriptor
+        self._deliver = deliver
+        self._poll = select.poll()
+        self._poll.register(descriptor, select.POLLIN)
+
+    @property
+    def started_ms(self) -> int | None:
+        return started_ms(self.pid)
+
+    def wait(self, seconds: float) -> bool:
+        return bool(self._poll.poll(seconds * 1000))
+
+    def ask_to_end(self) -> bool:
+        self.send(Signal.TERM)
+        return True
+
+    def send(self, what: Signal) -> None:
+        if self.wait(0):
+            raise ProcessLookupError(errno.ESRCH, os.strerror(errno.ESRCH))
+        self._deliver(signal_number(what))
+
+    def close(self) -> None:
+        os.close(self._descriptor)
+
+
+def hold_by_pidfd(pid: int) -> PosixHeld:
+    """Linux: pidfd_open(2). What is sent goes to this process or to none, whatever became of its number."""
+    descriptor = os.pidfd_open(pid)
+    return PosixHeld(pid, descriptor, lambda number: signal.pidfd_send_signal(descriptor, number))
+
+
+def hold_by_queue(pid: int) -> PosixHeld:
+    """macOS: a kqueue(2). Signals go by number, and only while the queue has not told of the end."""
+    from hearth.platforms.macos import exit_descriptor
+
+    return PosixHeld(pid, exit_descriptor(pid), lambda number: os.kill(pid, number))
