@@ -115,5 +115,6 @@ def record(runtime: Runtime, row: Operation, given: Any, answer: Answer) -> None
     try:
         event_log.record(runtime, given, answer, is_read=is_read)
     except HearthError as error:
-        if not is_read:
+        told = answer.error is not None and answer.error.message == error.message
+        if not is_read and not told:
             runtime.notice(f"hearth: the event of this call was not stored: {error.message}")

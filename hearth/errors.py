@@ -459,3 +459,16 @@ def from_os(error: OSError, path: str) -> HearthError:
     kind = kind or BY_ERRNO.get(error.errno or 0, SystemRefused)
     reason = error.strerror or os.strerror(error.errno or 0)
     return kind(f"{path}: {reason}", path=path, errno=error.errno)
+
+
+def from_data_dir(error: OSError, data_dir: str) -> HearthError:
+    """The error that an `OSError` about hearth's own files means: never one about the path that the user gave."""
+    meaning = from_os(error, data_dir)
+    if isinstance(meaning, NoSpace):
+        return meaning
+    return DatabaseReadOnly(f"the data directory {data_dir} cannot be written: {error.strerror}")
+
+
+def is_about(error: OSError, directory: str) -> bool:
+    """Whether the system refused something in a directory, rather than in an open one or elsewhere."""
+    return isinstance(error.filename, str) and directory + os.sep in error.filename + os.sep

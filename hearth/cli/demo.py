@@ -13,6 +13,7 @@ from typing import Annotated
 from hearth.cli import render, streams
 from hearth.cli.options import Globals
 from hearth.model import Help, Items, PathName, State, model
+from hearth.runtime import current_directory
 
 FILES = {
     "draft.md": "# Shopping\n\nmilk and eggs\nbread\nhoney\n",
@@ -102,7 +103,7 @@ def _folder(*, keep: bool) -> Iterator[str]:
     import tempfile
     from shutil import rmtree
 
-    before = os.getcwd()
+    before = current_directory()
     base = tempfile.mkdtemp(prefix="hearth-demo-")
     folder = os.path.join(base, "folder")
     try:

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from hashlib import sha256
 from typing import BinaryIO, NamedTuple
 
-from hearth.errors import BackupMissing, from_os
+from hearth.errors import BackupMissing, from_data_dir, from_os, is_about
 from hearth.platforms.base import Host
 
 CHUNK_BYTES = 1024 * 1024
@@ -204,6 +204,8 @@ class Blobs:
         try:
             yield
         except OSError as error:
+            if is_about(error, self._folder):
+                raise from_data_dir(error, os.path.dirname(self._folder)) from error
             raise from_os(error, self._folder) from error
 
 

@@ -8,7 +8,7 @@ import sqlite3
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
-from hearth.errors import DatabaseBusy, DatabaseError, DatabaseReadOnly, Locked, NoSpace, from_os
+from hearth.errors import DatabaseBusy, DatabaseError, Locked, from_data_dir
 from hearth.store.database import (
     APPLICATION_ID,
     BUSY_TIMEOUT_MS,
@@ -96,10 +96,7 @@ def _translated(data_dir: str) -> Iterator[None]:
     except Locked as error:
         raise DatabaseBusy(f"another process has been making {data_dir} for a while") from error
     except OSError as error:
-        meaning = from_os(error, data_dir)
-        if isinstance(meaning, NoSpace):
-            raise meaning from error
-        raise DatabaseReadOnly(f"the data directory {data_dir} cannot be written: {error.strerror}") from error
+        raise from_data_dir(error, data_dir) from error
 
 
 def migrate(tx: sqlite3.Connection, path: str) -> None:

@@ -50,3 +50,12 @@ def test_the_tour_for_programs_is_one_document(work: Path, hearth: Hearth, tempo
 def test_the_tour_visits_every_family() -> None:
     visited = {step.words[0] for step in TOUR}
     assert {name for name in catalog.FAMILIES if not catalog.family(name).top_level} <= visited
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows keeps the current directory of a process")
+def test_the_tour_needs_a_place_to_come_back_to(work: Path, hearth: Hearth, monkeypatch: pytest.MonkeyPatch) -> None:
+    (work / "gone").mkdir()
+    monkeypatch.chdir(work / "gone")
+    (work / "gone").rmdir()
+    done = hearth("demo")
+    assert (done.status, done.err) == (4, "hearth: the current directory no longer exists\n")

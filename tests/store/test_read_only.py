@@ -87,3 +87,31 @@ def test_a_database_that_cannot_be_made_is_named(bound_folder: Path) -> None:
     data.chmod(0o555)
     with pytest.raises(DatabaseReadOnly, match="cannot be written"):
         open_store(local_host(), str(data), Clock())
+
+
+@pytest.mark.parametrize("rows", [0, 1])
+def test_a_change_names_the_data_directory_once_and_not_the_path_that_was_to_change(
+    bound_folder: Path, rows: int
+) -> None:
+    data, work = bound_folder / "data", bound_folder / "work"
+    work.mkdir()
+    if rows:
+        filled(data, rows)
+    else:
+        data.mkdir()
+    data.chmod(0o555)
+    notices: list[str] = []
+    runtime = Runtime(
+        host=local_host(),
+        settings=Settings(),
+        data_dir=str(data),
+        roots=(Root(str(work)),),
+        base=str(work),
+        notice=notices.append,
+    )
+    answer = dispatch.call_json(runtime, "fs.write", {"path": "new", "data": "x"})
+    runtime.close()
+    assert isinstance(answer.error, DatabaseReadOnly)
+    assert f"{data} cannot be written" in answer.error.message
+    assert list(work.iterdir()) == []
+    assert len({answer.error.message, *notices}) == len(notices) + 1

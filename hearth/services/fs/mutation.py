@@ -15,7 +15,7 @@ from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
 from hearth import identifiers
-from hearth.errors import Conflict, HearthError, from_os
+from hearth.errors import Conflict, HearthError, from_data_dir, from_os, is_about
 from hearth.secrets import guard, redact
 from hearth.services.fs import locks
 from hearth.services.fs.steps import MakeDirectory, touch
@@ -145,6 +145,8 @@ def apply(
                 if _locked(mutation, whole, operation, group, undoes):
                     return mutation
         except OSError as error:
+            if is_about(error, runtime.data_dir):
+                raise from_data_dir(error, runtime.data_dir) from error
             raise from_os(error, steps[0].path if len(steps) == 1 else error.filename or "") from error
     raise Conflict("the path kept leading somewhere else while it was being changed", path=steps[0].path)
 
