@@ -8,7 +8,7 @@ Register-ArgumentCompleter -Native -CommandName @('hearth', 'hearth.exe') -Scrip
         '' = @('machine', 'fs', 'artifact', 'doctor', 'config', 'db', 'gc', 'call', 'operations', 'schema', 'demo', 'completion')
         'machine' = @('exec', 'batch', 'which', 'env', 'host-info', 'process-list', 'process-kill', 'process-wait')
         'fs' = @('list', 'find', 'read', 'search', 'stat', 'watch', 'hash', 'write', 'patch', 'mkdir', 'move', 'copy', 'delete', 'chmod', 'undo', 'redo', 'diff', 'history')
-        'artifact' = @('list', 'metadata', 'read', 'range', 'put', 'export', 'pin', 'unpin', 'delete', 'gc')
+        'artifact' = @('list', 'metadata', 'read', 'range', 'search', 'put', 'export', 'pin', 'unpin', 'delete', 'gc')
         'config' = @('show', 'get', 'set', 'unset', 'roots', 'path', 'check', 'trust', 'import')
         'db' = @('path', 'tables', 'schema', 'query', 'backup', 'vacuum', 'check')
         'completion' = @('show', 'install')
@@ -42,6 +42,7 @@ Register-ArgumentCompleter -Native -CommandName @('hearth', 'hearth.exe') -Scrip
         'artifact metadata' = @('id:artifact')
         'artifact read' = @('id:artifact')
         'artifact range' = @('id:artifact')
+        'artifact search' = @('id:artifact', 'any')
         'artifact put' = @('path')
         'artifact export' = @('id:artifact', 'path')
         'artifact pin' = @('id:artifact+')
@@ -55,9 +56,9 @@ Register-ArgumentCompleter -Native -CommandName @('hearth', 'hearth.exe') -Scrip
         'db schema' = @('any')
         'db query' = @('any')
         'db backup' = @('path')
-        'call' = @('words:machine.exec,machine.batch,machine.which,machine.env,machine.host_info,machine.process_list,machine.process_kill,machine.process_wait,fs.list,fs.find,fs.read,fs.search,fs.stat,fs.watch,fs.hash,fs.write,fs.patch,fs.mkdir,fs.move,fs.copy,fs.delete,fs.chmod,fs.undo,fs.redo,fs.diff,fs.history,artifact.list,artifact.metadata,artifact.read,artifact.range,artifact.put,artifact.export,artifact.pin,artifact.unpin,artifact.delete,artifact.gc,self.doctor,self.config_show,self.config_get,self.config_set,self.config_unset,self.config_roots,self.config_path,self.config_check,self.config_trust,self.config_import,self.db_path,self.db_tables,self.db_schema,self.db_query,self.db_backup,self.db_vacuum,self.db_check,self.gc', 'any')
+        'call' = @('words:machine.exec,machine.batch,machine.which,machine.env,machine.host_info,machine.process_list,machine.process_kill,machine.process_wait,fs.list,fs.find,fs.read,fs.search,fs.stat,fs.watch,fs.hash,fs.write,fs.patch,fs.mkdir,fs.move,fs.copy,fs.delete,fs.chmod,fs.undo,fs.redo,fs.diff,fs.history,artifact.list,artifact.metadata,artifact.read,artifact.range,artifact.search,artifact.put,artifact.export,artifact.pin,artifact.unpin,artifact.delete,artifact.gc,self.doctor,self.config_show,self.config_get,self.config_set,self.config_unset,self.config_roots,self.config_path,self.config_check,self.config_trust,self.config_import,self.db_path,self.db_tables,self.db_schema,self.db_query,self.db_backup,self.db_vacuum,self.db_check,self.gc', 'any')
         'operations' = @('words:machine,fs,artifact,self')
-        'schema' = @('words:machine.exec,machine.batch,machine.which,machine.env,machine.host_info,machine.process_list,machine.process_kill,machine.process_wait,fs.list,fs.find,fs.read,fs.search,fs.stat,fs.watch,fs.hash,fs.write,fs.patch,fs.mkdir,fs.move,fs.copy,fs.delete,fs.chmod,fs.undo,fs.redo,fs.diff,fs.history,artifact.list,artifact.metadata,artifact.read,artifact.range,artifact.put,artifact.export,artifact.pin,artifact.unpin,artifact.delete,artifact.gc,self.doctor,self.config_show,self.config_get,self.config_set,self.config_unset,self.config_roots,self.config_path,self.config_check,self.config_trust,self.config_import,self.db_path,self.db_tables,self.db_schema,self.db_query,self.db_backup,self.db_vacuum,self.db_check,self.gc')
+        'schema' = @('words:machine.exec,machine.batch,machine.which,machine.env,machine.host_info,machine.process_list,machine.process_kill,machine.process_wait,fs.list,fs.find,fs.read,fs.search,fs.stat,fs.watch,fs.hash,fs.write,fs.patch,fs.mkdir,fs.move,fs.copy,fs.delete,fs.chmod,fs.undo,fs.redo,fs.diff,fs.history,artifact.list,artifact.metadata,artifact.read,artifact.range,artifact.search,artifact.put,artifact.export,artifact.pin,artifact.unpin,artifact.delete,artifact.gc,self.doctor,self.config_show,self.config_get,self.config_set,self.config_unset,self.config_roots,self.config_path,self.config_check,self.config_trust,self.config_import,self.db_path,self.db_tables,self.db_schema,self.db_query,self.db_backup,self.db_vacuum,self.db_check,self.gc')
         'completion show' = @('words:bash,zsh,fish,powershell')
     }
     # Options by the words before them; the value is what the option takes, '' for a switch.
@@ -412,6 +413,23 @@ Register-ArgumentCompleter -Native -CommandName @('hearth', 'hearth.exe') -Scrip
             '--offset' = 'any'
             '--limit' = 'any'
             '--encoding' = 'any'
+        }
+        'artifact search' = [ordered]@{
+            '-E' = ''
+            '--regex' = ''
+            '--no-regex' = ''
+            '-i' = ''
+            '--ignore-case' = ''
+            '--no-ignore-case' = ''
+            '-w' = ''
+            '--word' = ''
+            '--no-word' = ''
+            '--encoding' = 'any'
+            '--offset' = 'any'
+            '-n' = 'any'
+            '--limit' = 'any'
+            '--timeout-ms' = 'any'
+            '--timeout' = 'any'
         }
         'artifact put' = [ordered]@{
             '--media-type' = 'any'

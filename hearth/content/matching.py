@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple, Protocol
@@ -27,6 +28,9 @@ class Matcher(Protocol):
     def in_line(self, line: bytes) -> tuple[int, int] | None:
         """The first match in one line without its end."""
 
+    def spans(self, line: bytes) -> Iterator[tuple[int, int]]:
+        """The matches in one line without its end, none in another; of empty ones only one at its first place."""
+
 
 def matcher(query: Query) -> Matcher:
     """The matcher of a query. Raises `InvalidPattern`, and `RegexEngineMissing` where only RE2 would do."""
@@ -38,6 +42,16 @@ def matcher(query: Query) -> Matcher:
     except ImportError:
         raise RegexEngineMissing("google-re2 is not installed, so only literals can be searched") from None
     return _Expression(query, re2)
+
+
+def quick_matcher(query: Query) -> Matcher:
+    """The same for much data: without regard to case RE2, where it is installed, is ten times as fast."""
+    if query.ignore_case and not query.word:
+        with contextlib.suppress(ImportError):
+            import re2
+
+            return _Expression(query, re2)
+    return matcher(query)
 
 
 def check(pattern: str) -> None:
@@ -64,10 +78,12 @@ class _Literal:
         return None if at < 0 else at
 
     def in_line(self, line: bytes) -> tuple[int, int] | None:
+        return next(self.spans(line), None)
+
+    def spans(self, line: bytes) -> Iterator[tuple[int, int]]:
         for found in self._pattern.finditer(line):
             if not self._word or _is_apart(line, *found.span()):
-                return found.span()
-        return None
+                yield found.span()
 
 
 def _is_apart(line: bytes, start: int, end: int) -> bool:
@@ -100,6 +116,12 @@ class _Expression:
     def in_line(self, line: bytes) -> tuple[int, int] | None:
         found = self._line.search(line)
         return found.span() if found else None
+
+    def spans(self, line: bytes) -> Iterator[tuple[int, int]]:
+        for found in self._line.finditer(line):
+            yield found.span()
+            if found.start() == found.end():
+                return  # an expression that matches nothing matches it everywhere
 
 
 def _whole(pattern: str, *, word: bool) -> str:

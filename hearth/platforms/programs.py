@@ -33,13 +33,14 @@ def _script_folders() -> list[str]:
     return [sysconfig.get_path("scripts"), *(sysconfig.get_path("scripts", scheme) for scheme in schemes)]
 
 
-def start_reader(arguments: list[str], folder: str) -> subprocess.Popen[bytes]:
-    """Start a program whose output is read through pipes; it gets no input. Raises `OSError`."""
+def start_reader(arguments: list[str], folder: str, *, stdin: int | None = None) -> subprocess.Popen[bytes]:
+    """Start a program whose output is read through pipes; its input is an open file, or nothing. Raises `OSError`."""
     options: dict[str, Any] = {}
     if sys.platform == "win32":
         options["creationflags"] = subprocess.CREATE_NO_WINDOW
+    given = subprocess.DEVNULL if stdin is None else stdin
     return subprocess.Popen(
-        arguments, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options
+        arguments, cwd=folder, stdin=given, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options
     )
 
 

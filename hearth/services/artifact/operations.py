@@ -36,6 +36,16 @@ FAMILY = Family(
             examples=("hearth artifact range art_01m8ptc6 --offset 70045 --limit 400",),
         ),
         Operation(
+            "search",
+            "search:search",
+            Effect.READ,
+            "Search an artifact for a text or an expression.",
+            examples=(
+                "hearth artifact search art_01m8ptc6 error",
+                "hearth artifact search art_01m8ptc6 --regex 'warning: \\w+' -n 5",
+            ),
+        ),
+        Operation(
             "put",
             "put:put",
             Effect.WRITE,

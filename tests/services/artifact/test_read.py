@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hearth import artifacts, dispatch
@@ -58,29 +58,19 @@ def test_no_character_of_an_artifact_is_split_at_any_border(runtime: Runtime, op
 TEXTS = st.text(st.sampled_from("aé€😀\n"), min_size=1, max_size=60)
 
 
+@settings(max_examples=60)
 @given(text=TEXTS, limit=st.integers(1, 12), encoding=st.sampled_from(["utf-8", "utf-16-le"]))
-def test_pages_of_any_size_add_up_to_the_text(
-    tmp_path_factory: pytest.TempPathFactory, text: str, limit: int, encoding: str
-) -> None:
-    runtime = new_runtime(tmp_path_factory.mktemp("pages"))
-    made = keep(runtime, text.encode(encoding), encoding)
+def test_pages_of_any_size_add_up_to_the_text(shared: Runtime, text: str, limit: int, encoding: str) -> None:
+    made = keep(shared, text.encode(encoding), encoding)
     pages, offset = [], 0
     while True:
-        found = answer(runtime, "range", id=made.id, offset=offset, limit=limit).result
+        found = answer(shared, "range", id=made.id, offset=offset, limit=limit).result
         assert (found.offset, found.length > 0) == (offset, True)
         pages.append(found.data)
         offset = found.next_offset
         if offset is None:
             break
-    runtime.close()
     assert "".join(pages) == text
-
-
-def new_runtime(folder: Path) -> Runtime:
-    from hearth.platforms.local import local_host
-    from hearth.settings import Settings
-
-    return Runtime(host=local_host(), settings=Settings(), data_dir=str(folder), roots=(), base=str(folder))
 
 
 def test_lines_and_ends_are_read(runtime: Runtime) -> None:
