@@ -19,9 +19,11 @@ from hearth.platforms.local import local_host
 from hearth.runtime import Runtime
 from hearth.services.self import doctor
 from hearth.services.self.checks import data, machine
+from hearth.services.self.checks.machine import left_out_of
 from hearth.services.self.checks.outcome import Health
 from hearth.settings import Settings
 from hearth.store.database import FILE_NAME, SCHEMA_VERSION
+from tests.marks import posix_only
 
 Hearth = Callable[..., Any]
 posix = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no permission bits")
@@ -178,6 +180,40 @@ def test_a_check_that_breaks_hides_no_other(runtime: Runtime, monkeypatch: pytes
     monkeypatch.setattr(doctor, "CHECKS", (("broken", broken), ("sqlite", data.sqlite)))
     checks = doctor.diagnose(runtime, doctor.Diagnose()).checks
     assert [(check.check, check.state) for check in checks] == [("broken", Health.FAIL), ("sqlite", Health.OK)]
+
+
+@posix_only("the folders are those of POSIX")
+@pytest.mark.parametrize("short", ["/usr/sbin", "/nowhere", "/sbin:/usr/sbin"])
+def test_a_path_as_desktops_give_it_is_a_warning(hearth: Hearth, monkeypatch: pytest.MonkeyPatch, short: str) -> None:
+    monkeypatch.setenv("PATH", short)
+    ((state, message, hint),) = found(hearth("doctor", "--json"), "path")
+    assert (state, bool(hint)) == ("warn", True)
+    assert "/usr/bin" in message
+
+
+def test_an_empty_path_is_a_warning(hearth: Hearth, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "")
+    assert found(hearth("doctor", "--json"), "path")[0][:2] == ("warn", "PATH is empty")
+
+
+@posix_only("the folders are those of POSIX")
+def test_a_user_folder_counts_once_it_holds_a_program(
+    hearth: Hearth, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", "/usr/local/bin:/usr/bin:/bin")
+    folder = home / ".local" / "bin"
+    folder.mkdir(parents=True)
+    assert found(hearth("doctor", "--json"), "path")[0][0] == "ok"
+    (folder / "tool").touch()
+    assert str(folder) in found(hearth("doctor", "--json"), "path")[0][1]
+
+
+def test_a_folder_that_has_two_names_is_in_the_path_by_either(tmp_path: Path) -> None:
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "tool").touch()
+    spelled = os.path.join(tmp_path, "other", "..", "bin")
+    assert left_out_of([spelled, ""], [str(tmp_path / "bin")]) == []
+    assert left_out_of([str(tmp_path)], [str(tmp_path / "bin"), str(tmp_path / "none")]) == [str(tmp_path / "bin")]
 
 
 def test_a_path_with_the_current_directory_is_a_warning(hearth: Hearth, monkeypatch: pytest.MonkeyPatch) -> None:

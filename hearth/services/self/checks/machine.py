@@ -23,16 +23,44 @@ def python(runtime: Runtime) -> Iterator[Finding]:
     yield ok(f"hearth {__version__}, Python {version} at {sys.executable}, {runtime.host.name}")
 
 
-def path(runtime: Runtime) -> Iterator[Finding]:  # noqa: ARG001
+def path(runtime: Runtime) -> Iterator[Finding]:
     """Where does the system look for programs?"""
-    entries = environment().get("PATH", "").split(os.pathsep)
+    environ = environment()
+    entries = environ.get("PATH", "").split(os.pathsep)
     missing = [entry for entry in entries if entry and not os.path.isdir(entry)]
     if not any(entries):
         yield warn("PATH is empty", "set PATH")
     elif any(entry in ("", ".") for entry in entries):
         yield warn("PATH holds the current directory", "take it out: a program of a project could stand in for another")
+    elif left_out := left_out_of(entries, usual_folders(runtime.host.name, environ)):
+        # What a desktop starts often has a shorter PATH than a shell, and programs are "not found" there.
+        yield warn(
+            f"PATH lacks {', '.join(left_out)}, so programs there are not found",
+            "start hearth from a shell, or set PATH where it is started",
+        )
     else:
         yield ok(f"{len(entries)} directories" + (f", of which {len(missing)} do not exist" if missing else ""))
+
+
+def usual_folders(system: str, environ: Mapping[str, str]) -> tuple[str, ...]:
+    """Where programs lie on a system of that kind."""
+    if system == "windows":
+        root = environ.get("SystemRoot", "C:\\Windows")
+        return (f"{root}\\System32", root)
+    home = environ.get("HOME", "")
+    own = (f"{home}/.local/bin",) if home else ()
+    brew = ("/opt/homebrew/bin",) if system == "macos" else ()
+    return ("/usr/local/bin", "/usr/bin", "/bin", *brew, *own)
+
+
+def left_out_of(entries: Sequence[str], usual: Sequence[str]) -> list[str]:
+    """The usual folders that hold something and are none of the entries, whatever they are called there."""
+    present = {os.path.normcase(os.path.realpath(entry)) for entry in entries if entry}
+    return [
+        folder
+        for folder in usual
+        if os.path.normcase(os.path.realpath(folder)) not in present and os.path.isdir(folder) and os.listdir(folder)
+    ]
 
 
 def programs(runtime: Runtime) -> Iterator[Finding]:  # noqa: ARG001
