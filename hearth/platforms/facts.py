@@ -58,7 +58,7 @@ class Facts:
     def architecture(self) -> str:
         return platform.machine()
 
-    def version(self) -> str:
+    def release(self) -> str:
         """The system's name and version as people know it."""
         raise NotImplementedError
 

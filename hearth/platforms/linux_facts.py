@@ -22,7 +22,7 @@ _NO_LIMIT = 1 << 60  # cgroup v1 says "none" by a number near the largest
 
 
 class LinuxFacts(Facts):
-    def version(self) -> str:
+    def release(self) -> str:
         try:
             found = platform.freedesktop_os_release()
         except OSError as error:

@@ -13,7 +13,7 @@ _MOST_DISPLAYS = 16
 
 
 class MacosFacts(Facts):
-    def version(self) -> str:
+    def release(self) -> str:
         return f"macOS {platform.mac_ver()[0]}"
 
     def processor_model(self) -> str | None:

@@ -30,12 +30,11 @@ _MACOS_SYSTEM = frozenset(["kernel_task", "launchd", "WindowServer", "loginwindo
 class PsutilTable:
     """`hold` is the platform's own; the rest is the same everywhere."""
 
-    def __init__(self, hold: Callable[[int], Held], *, commands: bool = True) -> None:
+    def __init__(self, hold: Callable[[int], Held]) -> None:
         self._hold = hold
-        self._commands = commands
 
     def processes(self, pids: tuple[int, ...] | None = None, *, commands: bool = True) -> Iterator[Listed]:
-        fields = [*_FIELDS, _OWNER] + (["cmdline"] if commands and self._commands else [])
+        fields = [*_FIELDS, _OWNER] + (["cmdline"] if commands else [])
         try:
             if pids is None:
                 for process in psutil.process_iter(fields):

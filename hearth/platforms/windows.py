@@ -145,8 +145,7 @@ class WindowsHost:
         from hearth.platforms.psutil_table import PsutilTable
         from hearth.platforms.windows_held import WindowsHeld
 
-        # For a command line psutil calls what the emulator lacks, which ends this process.
-        return PsutilTable(WindowsHeld, commands=not nt.is_emulated())
+        return PsutilTable(WindowsHeld)
 
     def facts(self) -> Facts:
         from hearth.platforms.windows_facts import WindowsFacts

@@ -31,7 +31,7 @@ class _Monitor(ctypes.Structure):
 
 
 class WindowsFacts(Facts):
-    def version(self) -> str:
+    def release(self) -> str:
         name = _registry(_CURRENT_VERSION, "ProductName") or "Windows"
         build = sys.getwindowsversion().build
         if build >= _FIRST_OF_11:

@@ -69,6 +69,8 @@ def test_the_first_field_of_a_result_is_its_state(family: Family, row: Operation
     if dataclasses.is_dataclass(result):
         first = fields_of(result)[0]
         assert (first.name, first.base, first.default) == ("state", State, State.COMPLETED)
+        names = {field.name for field in fields_of(result)}
+        assert names.isdisjoint({"version", "error"}), "these are the document's own"
 
 
 @every_row

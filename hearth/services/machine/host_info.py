@@ -58,7 +58,7 @@ class Machine:
     state: State = State.COMPLETED
     hostname: Annotated[str | None, Help("The machine's name.")]
     system: Annotated[str, Help("Either linux, macos or windows.")]
-    version: Annotated[str | None, Help("The system's name and version.")]
+    release: Annotated[str | None, Help("The system's name and version as people know them.")]
     kernel: Annotated[str | None, Help("The kernel's version.")]
     architecture: Annotated[str | None, Help("The machine's architecture.")]
     hearth: Annotated[str, Help("The version of hearth.")]
@@ -101,7 +101,7 @@ def host_info(runtime: Runtime, given: HostInfo) -> Machine:  # noqa: ARG001
     return Machine(
         hostname=ask("hostname", facts.hostname),
         system=runtime.host.name,
-        version=ask("version", facts.version),
+        release=ask("release", facts.release),
         kernel=ask("kernel", facts.kernel),
         architecture=ask("architecture", facts.architecture),
         hearth=__version__,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -201,13 +202,19 @@ def test_a_part_of_a_name_is_no_name(hearth: Hearth, copies: list[int]) -> None:
     assert all(map(alive, copies))
 
 
-@pytest.mark.parametrize("above", [0, 1], ids=["itself", "its parent"])
-def test_hearth_ends_neither_itself_nor_what_it_runs_below(hearth: Hearth, above: int) -> None:
-    pid = (os.getpid(), os.getppid())[above]
-    for words in ((), ("--tree",), ("--dry-run",), ("--signal", "kill")):
-        done = kill(hearth, pid, *words)
-        assert (done.status, done.json["state"]) == (1, "blocked")
-        assert done.json["error"]["code"] == "protected_process"
+@pytest.mark.parametrize("words", [(), ("--tree",), ("--dry-run",), ("--signal", "kill")], ids=" ".join)
+def test_hearth_does_not_end_itself(hearth: Hearth, words: tuple[str, ...]) -> None:
+    done = kill(hearth, os.getpid(), *words)
+    assert (done.status, done.json["state"]) == (1, "blocked")
+    assert done.json["error"]["code"] == "protected_process"
+
+
+def test_hearth_does_not_end_what_it_runs_below(work: Path) -> None:
+    words = [sys.executable, "-m", "hearth", "machine", "process-kill", str(os.getpid()), "--tree", "--json"]
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[3])}
+    done = subprocess.run(words, cwd=work, env=environment, capture_output=True, check=False)
+    assert done.returncode == 1
+    assert json.loads(done.stdout)["error"]["code"] == "protected_process"
 
 
 @posix_only("number 1 is nobody's on Windows")
