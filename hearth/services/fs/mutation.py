@@ -147,7 +147,7 @@ def apply(
         except OSError as error:
             if is_about(error, runtime.data_dir):
                 raise from_data_dir(error, runtime.data_dir) from error
-            raise from_os(error, steps[0].path if len(steps) == 1 else error.filename or "") from error
+            raise from_os(error, steps[0].change.path if len(steps) == 1 else error.filename or "") from error
     raise Conflict("the path kept leading somewhere else while it was being changed", path=steps[0].path)
 
 

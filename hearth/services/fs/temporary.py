@@ -12,6 +12,7 @@ import os
 from threading import Lock
 from typing import TYPE_CHECKING
 
+from hearth.errors import from_data_dir
 from hearth.identifiers import ulid
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ class Journal:
     """Where this process makes temporary names. Made with the first one, emptied whenever none is left."""
 
     def __init__(self, host: Host, data_dir: str, owner: str) -> None:
+        self._data_dir = data_dir
         self._folder = os.path.join(data_dir, FOLDER)
         self._path = os.path.join(self._folder, owner)
         self._host = host
@@ -42,11 +44,24 @@ class Journal:
         # Escapes keep names whose bytes are not UTF-8.
         line = json.dumps([directory, name]).encode("ascii") + b"\n"
         with self._lock:
-            if self._descriptor is None:
-                self._host.make_private_directory(self._folder)
-                self._descriptor = os.open(self._path, _JOURNAL_FLAGS, 0o600)
+            try:
+                self._write(line)
+            except OSError as error:
+                raise from_data_dir(error, self._data_dir) from error
             self._open += 1
-            self._size += os.write(self._descriptor, line)
+
+    def _write(self, line: bytes) -> None:
+        if self._descriptor is None:
+            self._host.make_private_directory(self._folder)
+            self._descriptor = os.open(self._path, _JOURNAL_FLAGS, 0o600)
+        try:
+            written = os.write(self._descriptor, line)
+            while written < len(line):  # a disk that is nearly full takes a part first
+                written += os.write(self._descriptor, line[written:])
+        except OSError:
+            os.ftruncate(self._descriptor, self._size)
+            raise
+        self._size += written
 
     def settle(self) -> None:
         """One noted name is gone."""
@@ -112,7 +127,16 @@ def temporary_name(name: str, milliseconds: int, suffix: str = SUFFIX) -> str:
 
 
 def noted(folder: str, journal: str) -> list[tuple[str, str]]:
-    """Directories and names in a journal; a last line that was cut off is left out."""
+    """Directories and names in a journal. Lines that are none are left out: the last may be cut off, and where the
+    power went away a file system may have lengthened the file and not yet filled it."""
     with open(os.path.join(folder, journal), "rb") as file:
         lines = file.read().split(b"\n")[:-1]
-    return [(directory, name) for directory, name in map(json.loads, lines)]
+    return [noted for line in lines if (noted := _noted(line)) is not None]
+
+
+def _noted(line: bytes) -> tuple[str, str] | None:
+    try:
+        directory, name = json.loads(line)
+    except (ValueError, TypeError):
+        return None
+    return (directory, name) if isinstance(directory, str) and isinstance(name, str) else None

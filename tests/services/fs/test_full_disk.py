@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 import tempfile
@@ -14,7 +15,8 @@ import pytest
 
 import hearth
 from hearth.containment import Root
-from hearth.runtime import Runtime
+from hearth.runtime import Runtime, StoreOpener
+from tests.privilege import bound_by_modes
 from tests.services.fs.test_undo import call, refused, tree_of
 
 posix_only = pytest.mark.skipif(sys.platform == "win32", reason="limits and modes of POSIX")
@@ -66,6 +68,72 @@ def test_a_full_volume_leaves_the_original(small_disk: Path, runtime: Runtime) -
     assert tree_of(small_disk) == before
     assert count_receipts(runtime) == 0
     call(runtime, "write", path="a", data="small enough")
+
+
+def elsewhere(runtime: Runtime, data: Path) -> Runtime:
+    """The same files with another data directory, as a new process sees them."""
+    return runtime.for_call(data_dir=str(data), opener=StoreOpener())
+
+
+def fill(disk: Path) -> None:
+    with contextlib.suppress(OSError), (disk / "fill").open("wb", buffering=0) as file:
+        while True:
+            file.write(bytes(4096))
+
+
+def test_a_full_data_directory_is_named_instead_of_the_file(work: Path, runtime: Runtime, small_disk: Path) -> None:
+    (work / "other").write_bytes(b"x" * 5000)
+    runtime = elsewhere(runtime, small_disk / "data")
+    call(runtime, "write", path="a", data="original")
+    runtime.close()
+    fill(small_disk)
+    before = tree_of(work)
+    for operation, given in (
+        ("write", {"path": "a", "data": "new"}),
+        ("write", {"path": "a", "data": "new", "append": True}),
+        ("patch", {"path": "other", "replacements": [{"old": "x", "new": "y", "count": 0}]}),
+        ("copy", {"path": "a", "to": "b"}),
+        ("move", {"path": "a", "to": "b"}),
+        ("mkdir", {"path": "d"}),
+        ("chmod", {"path": "a", "mode": "600"}),
+        ("delete", {"path": "a"}),
+    ):
+        runtime = elsewhere(runtime, small_disk / "data")
+        error = refused(runtime, operation, **given)
+        runtime.close()
+        assert error.code == "no_space" and str(small_disk) in error.message, (operation, error.message)
+    assert tree_of(work) == before
+    (small_disk / "fill").unlink()
+    call(elsewhere(runtime, small_disk / "data"), "write", path="a", data="room again")
+
+
+def test_a_data_directory_that_may_not_be_written_is_named(work: Path, runtime: Runtime) -> None:
+    call(runtime, "write", path="a", data="original")
+    data = Path(runtime.data_dir)
+    runtime.close()
+    modes = {path: path.stat().st_mode for path in (data, *data.rglob("*"))}
+    for path, mode in modes.items():
+        path.chmod(mode & ~0o222)
+    try:
+        with bound_by_modes():
+            for operation, given in (("write", {"path": "a", "data": "new"}), ("mkdir", {"path": "d"})):
+                error = refused(runtime, operation, **given)
+                assert error.code == "data_dir_read_only" and str(data) in error.message, (operation, error.message)
+    finally:
+        for path, mode in modes.items():
+            path.chmod(mode)
+    assert tree_of(work).keys() == {"a"}
+
+
+@pytest.mark.parametrize(
+    "line", [b'["/cut" off\n', b"\0" * 60 + b"\n", b"5\n", b"[1, 2]\n", b'["/no/such", "x.hearth-tmp"]']
+)
+def test_a_damaged_journal_of_a_dead_process_harms_no_change(work: Path, runtime: Runtime, line: bytes) -> None:
+    folder = Path(runtime.data_dir) / "temporary"
+    folder.mkdir(parents=True)
+    (folder / "4194303-1").write_bytes(line)
+    call(runtime, "write", path="a", data="x")
+    assert (work / "a").read_bytes() == b"x" and not (folder / "4194303-1").exists()
 
 
 @posix_only
