@@ -268,6 +268,14 @@ _PAGE_OF_PATH = """
                              ORDER BY receipt DESC LIMIT :limit))
     ORDER BY seq DESC LIMIT :limit
 """
+# With a filter any number of the path's receipts may have to be passed over.
+_PAGE_OF_PATH_FILTERED = """
+    SELECT * FROM receipts WHERE seq IN (
+        SELECT receipt FROM changes WHERE path = :path AND receipt < :before
+        UNION SELECT receipt FROM changes WHERE other = :path AND receipt < :before)
+    AND at >= :since AND at <= :until AND (:caller IS NULL OR caller = :caller)
+    AND (:group IS NULL OR group_name = :group) ORDER BY seq DESC LIMIT :limit
+"""
 
 
 def page(
@@ -279,19 +287,17 @@ def page(
     until: str = "~",
     caller: str | None = None,
     group: str | None = None,
+    path: str | None = None,
 ) -> list[Receipt]:
-    """Receipts older than sequence number `before`, the newest first."""
-    rows = tx.execute(
-        _PAGE if group is None else _PAGE_OF_GROUP,
-        {"before": before, "since": since, "until": until, "caller": caller, "group": group, "limit": limit},
-    )
-    return [_receipt(row) for row in rows]
-
-
-def page_of_path(tx: sqlite3.Connection, path: str, *, before: int, limit: int) -> list[Receipt]:
-    """Receipts older than `before` that touched exactly this path, the newest first."""
-    rows = tx.execute(_PAGE_OF_PATH, {"path": path_text(path), "before": before, "limit": limit})
-    return [_receipt(row) for row in rows]
+    """Receipts older than sequence number `before`, the newest first; of those that touched exactly `path`."""
+    filters: dict[str, object] = {"since": since, "until": until, "caller": caller, "group": group}
+    if path is not None:
+        filters["path"] = path_text(path)
+        plain = (since, until, caller, group) == ("", "~", None, None)
+        statement = _PAGE_OF_PATH if plain else _PAGE_OF_PATH_FILTERED
+    else:
+        statement = _PAGE if group is None else _PAGE_OF_GROUP
+    return [_receipt(row) for row in tx.execute(statement, {**filters, "before": before, "limit": limit})]
 
 
 def path_text(path: str) -> str:

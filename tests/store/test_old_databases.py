@@ -62,7 +62,7 @@ def test_its_events_are_there(old: Runtime) -> None:
 def test_its_receipts_and_their_old_content_are_there(old: Runtime) -> None:
     with old.store.read() as view:
         found = receipts.page(view, before=1 << 62, limit=10)
-        (first,) = receipts.page_of_path(view, f"{WORK}/sub/new.txt", before=1 << 62, limit=10)
+        (first,) = receipts.page(view, path=f"{WORK}/sub/new.txt", before=1 << 62, limit=10)
         contents = [change.backup for each in found for change in receipts.changes_of(view, each.seq)]
     assert len(found) == 4
     assert (first.operation, first.state, first.conversation) == ("fs.write", "applied", "example")

@@ -18,6 +18,7 @@ from hearth.services.fs.content import content_of
 from hearth.services.fs.inverse import recorded
 from hearth.services.fs.relocation import Move
 from hearth.services.fs.undoing import find
+from hearth.services.fs.unsettled import settle_if_any
 from hearth.store import receipts
 from hearth.store.receipts import TRASH, Change, Receipt
 
@@ -63,6 +64,7 @@ class Unshowable(Exception):
 
 def diff(runtime: Runtime, given: ShowDiff) -> ChangesShown:
     """Raises `NotFound`, `OutsideRoot` for a path that lies under no root any more."""
+    settle_if_any(runtime)
     receipt = _receipt(runtime, given.receipt)
     with runtime.store.read() as tx:
         receipt.changes = receipts.changes_of(tx, receipt.seq)

@@ -9,6 +9,7 @@ from hearth.model import Cli, Ge, Help, Items, Le, Len, PathName, State, model
 from hearth.paging import sequence, time_bound
 from hearth.runtime import Caller, Runtime
 from hearth.services.fs.answers import MAX_NAME, MAX_PATH
+from hearth.services.fs.unsettled import settle_if_any
 from hearth.store import receipts
 from hearth.store.receipts import TRASH, Change, Receipt
 
@@ -80,20 +81,19 @@ MAX_STEPS = 100
 def history(runtime: Runtime, given: ListHistory) -> History:
     """Raises `InvalidInput` for a time or cursor that is none, `OutsideRoot`."""
     before = sequence(given.cursor)
+    path = None if given.path is None else _recorded_path(runtime, given.path)
+    settle_if_any(runtime)
     with runtime.store.read() as tx:
-        if given.path is not None:
-            path = _recorded_path(runtime, given.path)
-            found = receipts.page_of_path(tx, path, before=before, limit=given.limit + 1)
-        else:
-            found = receipts.page(
-                tx,
-                before=before,
-                limit=given.limit + 1,
-                since=time_bound("since", given.since, ""),
-                until=time_bound("until", given.until, "~"),
-                caller=given.caller,
-                group=given.group,
-            )
+        found = receipts.page(
+            tx,
+            path=path,
+            before=before,
+            limit=given.limit + 1,
+            since=time_bound("since", given.since, ""),
+            until=time_bound("until", given.until, "~"),
+            caller=given.caller,
+            group=given.group,
+        )
         for receipt in found:
             receipt.changes = receipts.outline_of(tx, receipt.seq)
     shown = found[: given.limit]

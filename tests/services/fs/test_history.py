@@ -6,6 +6,9 @@ from typing import Any
 
 import pytest
 
+from hearth import dispatch
+from hearth.runtime import Runtime, StoreOpener
+
 Hearth = Callable[..., Any]
 
 
@@ -20,6 +23,22 @@ def test_history_lists_changes_newest_first_by_path_group_and_caller(work: Path,
     assert hearth("fs", "history", "--caller", "mcp", "--json").json["receipts"] == []
     assert hearth("fs", "history", "b/c", "--json").json["receipts"][0]["changes"][-1]["after_size"] == 3
     assert str(work) in listed["receipts"][0]["path"]
+
+
+def test_a_path_is_one_filter_among_others(hearth: Hearth) -> None:
+    def shown(*words: str) -> list[str]:
+        return [each["group"] for each in hearth("fs", "history", *words, "--json").json["receipts"]]
+
+    for group in ("one", "two", "three", "two"):
+        hearth("fs", "write", "a", "--data", f"{group}{shown('a')}", "--group", group)
+    hearth("fs", "move", "a", "b", "--group", "two")
+    assert shown("a", "--group", "two") == ["two", "two", "two"] and shown("b", "--group", "two") == ["two"]
+    assert shown("b", "--group", "one") == [] and shown("a", "--caller", "mcp") == []
+    assert (
+        shown("a", "--until", "2001-01-01T00:00:00Z") == [] and len(shown("a", "--since", "2001-01-01T00:00:00Z")) == 5
+    )
+    page = hearth("fs", "history", "a", "--group", "two", "-n", "2", "--json").json
+    assert shown("a", "--group", "two", "-n", "2", "--cursor", page["next_cursor"]) == ["two"]
 
 
 def test_history_pages_by_cursor(hearth: Hearth) -> None:
@@ -76,3 +95,16 @@ def test_a_secret_in_a_group_or_a_conversation_is_taken_out_where_the_setting_sa
         stored = hearth("db", "query", f"SELECT {columns} FROM {table}", "--json").out
         assert "[redacted]" in stored
         assert SECRET not in stored
+
+
+def test_history_says_what_became_of_a_change_whose_process_is_gone(work: Path, runtime: Runtime) -> None:
+    for name in ("done", "not begun"):
+        assert dispatch.call_json(runtime, "fs.write", {"path": name, "data": "x"}).error is None
+    (work / "not begun").unlink()
+    with runtime.store.write() as tx:
+        tx.execute("UPDATE receipts SET state = 'intended', owner_pid = 4194303, owner_start = '1'")
+    told = dispatch.call_json(runtime.for_call(opener=StoreOpener()), "fs.history", {}).result
+    assert [(Path(each.path).name, each.state) for each in told.receipts] == [
+        ("not begun", "void"),
+        ("done", "applied"),
+    ]
