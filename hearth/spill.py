@@ -5,6 +5,7 @@ All of it counts, also what is above the bound of what is kept; that is read and
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import ExitStack
 from types import TracebackType
 from typing import TYPE_CHECKING, NamedTuple, Self
@@ -67,8 +68,9 @@ class _Spool:
 class Capture:
     """The outputs of one program. A block: what is on the disk stays only if it ends without an error."""
 
-    def __init__(self, blobs: Blobs, bounds: Bounds, *, merged: bool = False) -> None:
-        """`merged` also keeps both outputs together, in the order in which they came."""
+    def __init__(self, blobs: Callable[[], Blobs], bounds: Bounds, *, merged: bool = False) -> None:
+        """`blobs` is asked when something does not fit in memory. `merged` also keeps both outputs together, in the
+        order in which they came."""
         self._blobs = blobs
         self._bounds = bounds
         self._stack = ExitStack()
@@ -100,7 +102,7 @@ class Capture:
         return [*self._spools.values(), *([self._merged] if self._merged else [])]
 
     def _spill(self, spool: _Spool) -> None:
-        spool.writer = self._stack.enter_context(self._blobs.writer(sync=False, keep_bytes=self._bounds.preview))
+        spool.writer = self._stack.enter_context(self._blobs().writer(sync=False, keep_bytes=self._bounds.preview))
         spool.writer.write(bytes(spool.held))
         spool.held = bytearray()
 

@@ -36,6 +36,9 @@ MEANINGS = (
     (20, "waits for an approval"),
     (70, "a bug in hearth; the message names the file with the traceback"),
     (124, "a time limit of the whole call ran out"),
+    (125, "`machine exec`, which else ends as its program does: hearth itself failed"),
+    (126, "`machine exec`: the program cannot be run"),
+    (127, "`machine exec`: the program was not found"),
     (130, "Ctrl-C"),
     (143, "SIGTERM, or Ctrl-Break on Windows"),
 )

@@ -16,19 +16,18 @@ from hearth.platforms.processes import Deliver, Exit, Launch, Stream
 
 CHUNK_BYTES = 65_536
 
-# Reads "+ GROUP" and "- GROUP" lines; when its input closes, which the end of hearth does however it comes, the
-# groups that are left are killed. A shell, because it starts in a millisecond; no word of a user ever reaches it.
+# Its input closes when hearth ends, however that comes about; then the groups that are left are killed. They stand in
+# a file, a line each, 0 for one that is over: unlike a message, writing there wakes nobody. A shell, because it starts
+# in a millisecond; no word of a user ever reaches it.
 _WATCHDOG = """
 trap '' INT TERM HUP QUIT
-live=' '
-while read -r act group; do
-  case $act in
-    +) live="$live$group " ;;
-    -) case $live in *" $group "*) live="${live%% $group *} ${live#* $group }" ;; esac ;;
-  esac
+read -r _
+while read -r group <&1; do
+  [ "$group" = 0 ] || kill -KILL "-$group" 2>/dev/null
 done
-for group in $live; do kill -KILL "-$group" 2>/dev/null; done
 """
+_LINE = b"%10d\n"
+_LINE_BYTES = 11
 
 
 class Watchdog:
@@ -37,47 +36,63 @@ class Watchdog:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._process: subprocess.Popen[bytes] | None = None
+        self._file = -1
         self._owner = 0
+        self._lines: dict[int, int] = {}  # group: its line
+        self._free: list[int] = []
 
     def watch(self, group: int) -> None:
-        self._tell(b"+ %d\n" % group)
+        """Have a group killed if this process ends before `forget`."""
+        with self._lock:
+            self._run()
+            line = self._free.pop() if self._free else len(self._lines)
+            self._lines[group] = line
+            os.pwrite(self._file, _LINE % group, line * _LINE_BYTES)
 
     def forget(self, group: int) -> None:
-        self._tell(b"- %d\n" % group)
+        with self._lock:
+            line = self._lines.pop(group, None)
+            if line is not None and self._owner == os.getpid():
+                self._free.append(line)
+                os.pwrite(self._file, _LINE % 0, line * _LINE_BYTES)
 
     def close(self) -> None:
+        """Have what is left killed now."""
         with self._lock:
             process, self._process = self._process, None
             if process is not None and self._owner == os.getpid():
                 assert process.stdin is not None
                 process.stdin.close()
                 process.wait()
+                os.close(self._file)
+                self._owner = 0
 
-    def _tell(self, line: bytes) -> None:
-        with self._lock:
-            for _ in range(2):
-                pipe = self._running().stdin
-                assert pipe is not None
-                try:
-                    os.write(pipe.fileno(), line)
-                    return
-                except BrokenPipeError:  # somebody killed it
-                    self._process = None
-
-    def _running(self) -> subprocess.Popen[bytes]:
-        if self._process is None or self._owner != os.getpid():
-            self._owner = os.getpid()
+    def _run(self) -> None:
+        if self._owner != os.getpid():  # the first time, and in a process that was forked off
+            self._owner, self._process = os.getpid(), None
+            self._lines, self._free = {}, []
+            self._file = _scratch_file()
+        if self._process is None or self._process.poll() is not None:  # somebody may have killed it
             self._process = subprocess.Popen(
                 ["/bin/sh", "-c", _WATCHDOG],
                 stdin=subprocess.PIPE,
-                stdout=subprocess.DEVNULL,
+                stdout=self._file,
                 stderr=subprocess.DEVNULL,
                 start_new_session=True,
                 bufsize=0,
                 cwd="/",
                 env={"PATH": "/usr/bin:/bin"},
             )
-        return self._process
+
+
+def _scratch_file() -> int:
+    """A descriptor of an empty file without a name."""
+    if memory := getattr(os, "memfd_create", None):
+        return int(memory("hearth"))
+    import tempfile
+
+    with tempfile.TemporaryFile() as file:
+        return os.dup(file.fileno())
 
 
 class PosixProcess:

@@ -123,7 +123,9 @@ def run_bounded(runtime: Runtime, given: RunProgram, *, inline_bytes: int) -> Pr
 def _capture(runtime: Runtime, given: RunProgram, inline_bytes: int) -> Capture:
     settings = runtime.settings
     preview = min(settings.artifact_preview_bytes, inline_bytes // 4)
-    return Capture(runtime.blobs, Bounds(inline_bytes, preview, settings.max_artifact_bytes), merged=given.merged)
+    return Capture(
+        lambda: runtime.blobs, Bounds(inline_bytes, preview, settings.max_artifact_bytes), merged=given.merged
+    )
 
 
 def _to_end(runtime: Runtime, given: RunProgram, begun: Run, capture: Capture) -> Ending:

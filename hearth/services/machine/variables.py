@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from enum import StrEnum
+from functools import lru_cache
 from typing import NamedTuple
 
 from hearth import secrets
@@ -73,6 +74,7 @@ def _is_wanted(policy: EnvPolicy, name: str, *, windows: bool) -> bool:
     return name.upper() in _MINIMAL or name.startswith("LC_")
 
 
+@lru_cache(maxsize=1_024)
 def is_secret(name: str, value: str) -> bool:
     """Whether a variable holds a secret, by its name or by the look of its value."""
     return bool(value) and (secrets.is_secret_name(name) or bool(secrets.find(value)))
