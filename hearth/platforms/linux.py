@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from hearth.platforms.base import Directory
 from hearth.platforms.posix import PosixDirectory, PosixHost
-from hearth.platforms.processes import Launch, Launcher
+from hearth.platforms.processes import Launcher
 
 if TYPE_CHECKING:
     from hearth.platforms.facts import Facts
@@ -25,7 +25,7 @@ class LinuxHost(PosixHost):
     def make_launcher(self) -> Launcher:
         from hearth.platforms.posix_processes import PosixLauncher
 
-        return PosixLauncher(os.pidfd_open, strays, limit)
+        return PosixLauncher(os.pidfd_open, strays)
 
     def start_directory(self, directory: Directory) -> str:
         assert isinstance(directory, PosixDirectory)
@@ -76,12 +76,3 @@ def strays(mark: str) -> Iterator[int]:
 def _is_zombie(pid: str) -> bool:
     with open(f"/proc/{pid}/stat", "rb") as file:
         return file.read().rpartition(b")")[2].split()[0] == b"Z"
-
-
-def limit(pid: int, what: Launch) -> None:
-    """Put the limits on a program that was just started, by prlimit(2): a preexec function is unsafe with threads."""
-    import resource
-
-    for kind, value in ((resource.RLIMIT_CPU, what.cpu_seconds), (resource.RLIMIT_AS, what.memory_bytes)):
-        if value is not None:
-            resource.prlimit(pid, kind, (value, value))

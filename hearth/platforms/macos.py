@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from hearth.platforms.posix import PosixHost
-from hearth.platforms.processes import Launch, Launcher
+from hearth.platforms.processes import Launcher
 
 if TYPE_CHECKING:
     from hearth.platforms.facts import Facts
@@ -49,7 +49,7 @@ class MacosHost(PosixHost):
     def make_launcher(self) -> Launcher:
         from hearth.platforms.posix_processes import PosixLauncher
 
-        return PosixLauncher(exit_descriptor, strays, limit)
+        return PosixLauncher(exit_descriptor, strays)
 
     def process_table(self) -> ProcessTable:
         from hearth.platforms.posix_held import hold_by_queue
@@ -100,7 +100,3 @@ def strays(mark: str) -> Iterator[int]:
         with contextlib.suppress(psutil.Error):
             if any(mark in value for value in process.environ().values()):
                 yield process.pid
-
-
-def limit(_pid: int, _what: Launch) -> None:
-    """macOS puts limits on the calling process only; nothing is done."""

@@ -15,6 +15,7 @@ from hearth.platforms.posix_programs import refusal
 from hearth.platforms.processes import Deliver, Exit, Launch, Stream
 
 CHUNK_BYTES = 65_536
+_SHELL = "/bin/sh"
 
 # Its input closes when hearth ends, however that comes about; then the groups that are left are killed. They stand in
 # a file, a line each, 0 for one that is over: unlike a message, writing there wakes nobody. A shell, because it starts
@@ -74,7 +75,7 @@ class Watchdog:
             self._file = _scratch_file()
         if self._process is None or self._process.poll() is not None:  # somebody may have killed it
             self._process = subprocess.Popen(
-                ["/bin/sh", "-c", _WATCHDOG],
+                [_SHELL, "-c", _WATCHDOG],
                 stdin=subprocess.PIPE,
                 stdout=self._file,
                 stderr=subprocess.DEVNULL,
@@ -245,8 +246,8 @@ def _own_peak_bytes() -> int:
 
 def _started(what: Launch) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
-        what.words,
-        executable=what.program,
+        _limited(what) or what.words,
+        executable=_SHELL if _limited(what) else what.program,
         cwd=what.directory,
         env=dict(what.environment),
         stdin=subprocess.DEVNULL if what.stdin is None else what.stdin,
@@ -255,6 +256,18 @@ def _started(what: Launch) -> subprocess.Popen[bytes]:
         start_new_session=True,
         bufsize=0,
     )
+
+
+def _limited(what: Launch) -> tuple[str, ...]:
+    """The words by which a shell limits itself and becomes the program, which so never runs without its limits."""
+    limits = []
+    if what.cpu_seconds is not None:  # XCPU first, which says what happened, then KILL
+        limits.append(f"ulimit -S -t {what.cpu_seconds}; ulimit -H -t {what.cpu_seconds + 1}")
+    if what.memory_bytes is not None:
+        limits.append(f"ulimit -v {what.memory_bytes // 1024}")
+    # A limit that is above one that holds already changes nothing.
+    script = "; ".join((*(f"{{ {limit}; }} 2>/dev/null" for limit in limits), 'exec "$@"'))
+    return ("sh", "-c", script, "sh", what.program, *what.words[1:]) if limits else ()
 
 
 def _discard(child: subprocess.Popen[bytes]) -> None:
@@ -274,11 +287,9 @@ class PosixLauncher:
         self,
         exit_descriptor: Callable[[int], int],
         strays: Callable[[str], Iterable[int]],
-        limit: Callable[[int, Launch], None],
     ) -> None:
         self.exit_descriptor = exit_descriptor
         self.strays = strays
-        self.limit = limit
         self._watchdog = Watchdog()
 
     def launch(self, what: Launch) -> PosixProcess:
@@ -289,7 +300,6 @@ class PosixLauncher:
         with contextlib.ExitStack() as stack:
             stack.callback(_discard, child)
             self._watchdog.watch(child.pid)
-            self.limit(child.pid, what)
             ends = self.exit_descriptor(child.pid)
             stack.callback(os.close, ends)
             process = PosixProcess(child, what.mark, self._watchdog, self.strays, ends, _own_peak_bytes())

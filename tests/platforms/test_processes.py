@@ -157,7 +157,7 @@ class TestPosix:
 
         usual = local_host().make_launcher()
         assert isinstance(usual, PosixLauncher)
-        launcher = PosixLauncher(usual.exit_descriptor, refused, usual.limit)
+        launcher = PosixLauncher(usual.exit_descriptor, refused)
         tree = f"import subprocess, sys; subprocess.Popen([sys.executable, '-c', {SLEEPER!r}]); {SLEEPER}"
         ending, _ = run(launcher, python(tree, mark), timeout_ms=300, grace_ms=0)
         launcher.close()

@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 import shutil
+import signal
 import sys
 import threading
 import time
@@ -368,11 +369,21 @@ class TestEnd:
         ended = python(runtime, SLEEPER, grace_ms=100)
         assert (ended.state, ended.exit_status) == (State.CANCELLED, 6)
 
-    @posix_only("limits of Linux")
     @pytest.mark.skipif(sys.platform != "linux", reason="limits of Linux")
-    def test_limits_end_what_uses_too_much(self, runtime: Runtime) -> None:
+    def test_limits_hold_from_the_first_moment(self, runtime: Runtime) -> None:
         greedy = python(runtime, "x = bytearray(2_000_000_000)", memory_bytes=500_000_000)
         assert (greedy.state, "MemoryError" in greedy.stderr) == (State.FAILED, True)
+        code = "from resource import *; print(*getrlimit(RLIMIT_CPU), getrlimit(RLIMIT_AS)[0])"
+        limited = python(runtime, code, memory_bytes=500 * 1024**2, cpu_seconds=7)
+        assert limited.stdout.split() == ["7", "8", str(500 * 1024**2)]
+        assert limited.program == sys.executable
+
+    @posix_only("processor time")
+    @pytest.mark.slow
+    def test_a_program_that_uses_up_its_processor_time_is_ended(self, runtime: Runtime) -> None:
+        ended = python(runtime, "while True: pass", cpu_seconds=1)
+        assert (ended.state, ended.signal) == (State.FAILED, signal.SIGXCPU)
+        assert ended.cpu_ms is not None and ended.cpu_ms >= 900
 
     def test_a_time_limit_is_there_unless_a_person_watches(self, runtime: Runtime) -> None:
         given = RunProgram(command="x")
