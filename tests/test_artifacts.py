@@ -3,17 +3,19 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 from hearth import artifacts
 from hearth.clock import Clock
-from hearth.errors import ArtifactDamaged, ArtifactMissing, InvalidInput, NotFound
+from hearth.errors import ArtifactDamaged, ArtifactMissing, InvalidInput, NoSpace, NotFound
 from hearth.paging import NEWEST
 from hearth.runtime import Caller, Runtime
 from hearth.settings import RetentionSettings, Settings
-from hearth.store.artifacts import Artifact, page
+from hearth.store.artifacts import Artifact, Old, page
+from hearth.store.retention import Forgotten, Retention
 
 MIB = 1 << 20
 
@@ -117,3 +119,40 @@ def test_what_was_just_made_stays_although_it_is_above_the_quota(bounded: Callab
     runtime = bounded(0)
     made = keep(runtime, b"x" * MIB)
     assert b"".join(artifacts.verified(runtime, artifacts.get(runtime, made.id))) == b"x" * MIB
+
+
+def test_an_artifact_whose_body_is_gone_can_be_forgotten(runtime: Runtime) -> None:
+    made = keep(runtime)
+    body_of(runtime, made).unlink()
+    rules = Retention(runtime.host, runtime.store, runtime.data_dir, runtime.settings.retention, runtime.clock.now_ms())
+    assert rules.forget_artifacts([Old(made.id, made.at, made.body, made.size)]) == Forgotten(rows=1, bodies=0)
+    with pytest.raises(NotFound):
+        artifacts.get(runtime, made.id)
+
+
+def test_keeping_and_forgetting_equal_contents_at_once_loses_none(runtime: Runtime) -> None:
+    """Whatever is listed can be read, however often its body was removed for another one."""
+    rules = Retention(runtime.host, runtime.store, runtime.data_dir, runtime.settings.retention, runtime.clock.now_ms())
+
+    def work(number: int) -> list[Artifact]:
+        left = []
+        for turn in range(15):
+            made = keep(runtime, b"the same")
+            if (turn + number) % 3:
+                rules.forget_artifacts([Old(made.id, made.at, made.body, made.size)])
+            else:
+                left.append(made)
+        return left
+
+    with ThreadPoolExecutor(4) as pool:
+        left = [each for made in pool.map(work, range(4)) for each in made]
+    assert len(left) == 20
+    for each in left:
+        assert b"".join(artifacts.verified(runtime, artifacts.get(runtime, each.id))) == b"the same"
+
+
+def test_a_full_disk_is_told_and_nothing_stays(runtime: Runtime, small_disk: Path) -> None:
+    full = runtime.for_call(data_dir=str(small_disk))
+    with pytest.raises(NoSpace):
+        keep(full, b"x" * (3 * MIB))
+    assert [path for path in small_disk.rglob("*") if path.is_file()] == []

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import time
 from collections.abc import Iterable, Iterator
 from hashlib import sha256
 from typing import BinaryIO, NamedTuple
@@ -113,6 +114,7 @@ class Blobs:
         is_new_shard = not os.path.isdir(shard)
         if is_new_shard:
             self._host.make_private_directory(shard)
+        _renew(temporary)
         try:
             os.replace(temporary, target)
         except PermissionError:
@@ -209,10 +211,17 @@ class Blobs:
             raise from_os(error, self._folder) from error
 
 
+def _renew(path: str) -> None:
+    """Make a body as young as this moment, by the clock that rows are dated by: the system's own stamp may lag behind
+    it by a tick, and on a network by any time."""
+    now = time.time_ns()
+    os.utime(path, ns=(now, now))
+
+
 def _renewed(path: str, size: int) -> bool:
     """Whether an equal body is there, which is then as young as a new one."""
     try:
-        os.utime(path)
+        _renew(path)
         return os.stat(path).st_size == size
     except FileNotFoundError:
         return False

@@ -15,6 +15,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from hearth.errors import HearthError
+from tests.benchmarks.artifacts import artifacts
 from tests.benchmarks.batch import batch
 from tests.benchmarks.growth import growth
 from tests.benchmarks.measure import CommandFailed, Row
@@ -28,6 +29,7 @@ BENCHMARKS: dict[str, Callable[[Setting], list[Row]]] = {
     "startup": startup,
     "batch": batch,
     "search": search,
+    "artifacts": artifacts,
     "reading": reading,
     "writing": writing,
     "growth": growth,

@@ -1,6 +1,10 @@
 from __future__ import annotations
 
+import json
+import os
 import re
+import subprocess
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -274,3 +278,27 @@ def test_the_shell_prints_places_and_previews(runtime: Runtime, hearth: Run, wor
     del work
     id_ = keep(runtime, b"one needle\n")
     assert hearth("artifact", "search", id_[:20], "needle").out == "4\tone needle\\n\n"
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(120)
+@pytest.mark.skipif(os.name == "nt", reason="Windows does not tell how much a program held")
+@pytest.mark.parametrize("words", [("needle",), ("-E", "needl[e]"), ("-i", "NEEDLE")], ids=" ".join)
+@pytest.mark.parametrize(
+    "line", [b"nothing of interest stands here\n", b"one line without an end "], ids=["lines", "line"]
+)
+def test_a_large_artifact_is_searched_in_bounded_memory(runtime: Runtime, words: tuple[str, ...], line: bytes) -> None:
+    piece = line * (MIB // len(line))
+    made = artifacts.keep(
+        runtime, (*(piece for _ in range(300)), b"needle"), media_type="text/plain", operation="machine.exec"
+    )
+    runtime.close()
+    command = [sys.executable, "-m", "hearth", "artifact", "search", made.id, *words, "--data-dir", runtime.data_dir]
+    folder = Path(__file__).parents[3]
+    with subprocess.Popen([*command, "--json"], cwd=folder, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        told = json.loads(process.stdout.read())
+        _, _, usage = os.wait4(process.pid, 0)
+        process.returncode = 0
+    assert [match["offset"] for match in told["matches"]] == [300 * len(piece)]
+    assert usage.ru_maxrss < 64 * 1024 * (1024 if sys.platform == "darwin" else 1)
