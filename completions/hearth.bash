@@ -192,15 +192,15 @@ _hearth_spec() {
         options='--origin --no-origin'
         ;;
     'config get')
-        arguments='any'
+        arguments='words:data_dir,roots,log,max_output_bytes,artifact_preview_bytes,max_artifact_bytes,command_timeout_ms,machine.env_allow,fs.sync,fs.hard_links,fs.lock_timeout_ms,fs.backup_max_bytes,secrets.on_persist,retention.events_days,retention.events_max,retention.receipts_days,retention.backups_max_bytes,retention.artifacts_days,retention.artifacts_max_bytes,worker.idle_exit_s'
         ;;
     'config set')
         options='--user --no-user --project --no-project'
-        arguments='any any'
+        arguments='words:data_dir,roots,log,max_output_bytes,artifact_preview_bytes,max_artifact_bytes,command_timeout_ms,machine.env_allow,fs.sync,fs.hard_links,fs.lock_timeout_ms,fs.backup_max_bytes,secrets.on_persist,retention.events_days,retention.events_max,retention.receipts_days,retention.backups_max_bytes,retention.artifacts_days,retention.artifacts_max_bytes,worker.idle_exit_s any'
         ;;
     'config unset')
         options='--user --no-user --project --no-project'
-        arguments='any'
+        arguments='words:data_dir,roots,log,max_output_bytes,artifact_preview_bytes,max_artifact_bytes,command_timeout_ms,machine.env_allow,fs.sync,fs.hard_links,fs.lock_timeout_ms,fs.backup_max_bytes,secrets.on_persist,retention.events_days,retention.events_max,retention.receipts_days,retention.backups_max_bytes,retention.artifacts_days,retention.artifacts_max_bytes,worker.idle_exit_s'
         ;;
     'config roots')
         options='--read-only --no-read-only --user --no-user --project --no-project'

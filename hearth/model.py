@@ -78,10 +78,11 @@ class Cli:
     """How a field looks at the shell, where "one field, one option" is not what people expect.
 
     `argument`: a positional word; a list takes the rest of the words. `more`: the list field that takes over when
-    several words are given. `names`: spellings beside --field-name, such as "-n". `completes`: "path", or a kind of
-    id such as "receipt". `hidden`: no option at all. `pairs`: the option may be repeated, and the words of all options
-    that name the same list field make its items. `reads_file`: `@file` and `-` stand for what a file or standard
-    input holds. `rest`: a program's words, among which hearth looks for no option of its own.
+    several words are given. `names`: spellings beside --field-name, such as "-n". `completes`: "path", "operation",
+    "family", "setting", or a kind of id such as "receipt". `hidden`: no option at all. `pairs`: the option may be
+    repeated, and the words of all options that name the same list field make its items. `reads_file`: `@file` and `-`
+    stand for what a file or standard input holds. `rest`: a program's words, among which hearth looks for no option
+    of its own.
     """
 
     __slots__ = ("argument", "completes", "hidden", "metavar", "more", "names", "pairs", "reads_file", "rest")

@@ -12,7 +12,7 @@ import hearth
 from hearth import __version__, catalog
 from hearth.cli.help import Group, say
 from hearth.cli.options import Globals, columns
-from hearth.errors import HearthError, InvalidInput, OutputFailed, Problem
+from hearth.errors import HearthError, InvalidInput, OutputFailed, Problem, invalid
 from hearth.operation import Family, Operation
 
 EPILOG = "`hearth FAMILY --help` shows a family's operations, `hearth demo` what they do."
@@ -37,6 +37,8 @@ def _text(
     name: str, metavar: str, help_text: str, apply: Callable[[Globals, Any], None], *, many: bool = False
 ) -> click.Option:
     def told(context: click.Context, _: click.Parameter, value: Any) -> None:
+        if value == "" or (many and "" in value):  # as from an unset variable of a script
+            raise invalid(name, "too_short", "must not be empty")
         if value:
             apply(_globals(context), value)
 

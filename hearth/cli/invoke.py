@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, get_type_hints
 
 from hearth import dispatch, roots
 from hearth.cli import render
@@ -52,7 +53,7 @@ def _at_terminal() -> bool:
 
 
 def _flags(options: Globals) -> Flags:
-    if "" in options.roots:  # as from an unset variable of a script
+    if "" in options.roots:
         raise invalid("root", "too_short", "a root cannot be empty")
     return Flags(config=options.config, data_dir=options.data_dir, roots=tuple(options.roots), verbose=options.verbose)
 
@@ -79,7 +80,7 @@ def run_row(options: Globals, family: Family, row: Operation, given: Any) -> int
     try:
         if row.hears_signals:
             return _run_hearing(runtime, options, family, row, given)
-        if row.stream and not options.output.json:
+        if row.stream and not options.output.json and not (options.output.ndjson and _yields_bytes(family, row)):
             return _run_stream(runtime, options, family, row, given)
         with _progress(options, f"{family.name} {row.name}") as progress:
             answer = dispatch.run(runtime.for_call(progress=progress.note), family, row, given)
@@ -121,6 +122,12 @@ def _progress(options: Globals, name: str) -> Progress:
     return Progress(name, shown=sys.stderr.isatty() and not options.output.quiet and not options.verbose)
 
 
+def _yields_bytes(family: Family, row: Operation) -> bool:
+    """Whether a stream is content for people and pipes; lines of JSON have no place for it."""
+    returned: object = get_type_hints(family.load(row.stream))["return"]
+    return returned == Iterator[bytes]
+
+
 def _run_stream(runtime: Runtime, options: Globals, family: Family, row: Operation, given: Any) -> int:
     def show(item: Any) -> None:
         if not options.output.quiet:
@@ -129,6 +136,6 @@ def _run_stream(runtime: Runtime, options: Globals, family: Family, row: Operati
     answer = dispatch.run_stream(runtime, family, row, given, show)
     if answer.error is not None:
         _show(answer, options, given)
-    elif options.output.ndjson:
+    elif options.output.ndjson and not options.output.quiet:
         render.show_end(answer.state, None)
     return exit_status(answer)

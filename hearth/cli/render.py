@@ -12,7 +12,7 @@ from hearth.cli import text
 from hearth.cli.options import Output
 from hearth.document import VERSION, document, plain
 from hearth.errors import OutputFailed
-from hearth.fields import fields_of
+from hearth.fields import Field, fields_of
 from hearth.model import Raw, State
 
 if TYPE_CHECKING:
@@ -23,13 +23,15 @@ if TYPE_CHECKING:
 
 def show(answer: Answer, output: Output) -> None:
     """Print an answer: results to standard output, errors of a person's call to standard error."""
+    if output.quiet and answer.error is None:
+        return
     if output.ndjson:
         _show_lines(answer)
     elif output.json:
         write_line(to_json(document(answer), pretty=output.is_terminal))
     elif answer.error is not None:
         show_error(answer.error)
-    elif not output.quiet:
+    else:
         _show_text(answer.result, output)
 
 
@@ -83,12 +85,17 @@ def show_error(error: HearthError) -> None:
 
 def _show_lines(answer: Answer) -> None:
     field = text.items_field(answer.result)
-    if field is None or answer.error is not None:
+    if field is None or answer.error is not None or _is_one_content(answer.result, field):
         write_line(to_json(document(answer)))
         return
     lines = [to_json(plain(item)) + "\n" for item in getattr(answer.result, field.name)]
     write_bytes("".join(lines).encode("utf-8", "replace"))
     show_end(answer.state, getattr(answer.result, "next_cursor", None))
+
+
+def _is_one_content(result: Any, items: Field) -> bool:
+    """Whether a result that may hold a list holds the content of one thing instead."""
+    return not getattr(result, items.name) and any(field.find(Raw) for field in fields_of(type(result)))
 
 
 def show_end(state: State, next_cursor: str | None) -> None:

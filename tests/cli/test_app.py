@@ -67,6 +67,26 @@ def test_roots_and_data_directory_come_from_options(work: Path, hearth: Hearth) 
     assert os.path.exists(work / "data" / "hearth.sqlite3")
 
 
+def test_quiet_prints_no_json_either_but_the_error(hearth: Hearth) -> None:
+    for form in ("--json", "--ndjson"):
+        done = hearth("fs", "stat", ".", "--quiet", form)
+        assert (done.status, done.out) == (0, "")
+        done = hearth("fs", "stat", "nowhere", "--quiet", form)
+        assert (done.status, done.lines[0]["error"]["code"]) == (4, "not_found")
+
+
+@pytest.mark.parametrize("name", ["--data-dir", "--config", "--root", "--run", "--conversation"])
+def test_an_empty_global_option_is_refused(hearth: Hearth, name: str) -> None:
+    done = hearth("fs", "stat", ".", name, "")
+    assert (done.status, done.err) == (2, f"hearth: {name}: must not be empty\n")
+
+
+def test_lines_of_json_hold_no_bare_content(work: Path, hearth: Hearth) -> None:
+    (work / "a").write_bytes(b"text\n")
+    assert hearth("config", "get", "fs.sync", "--ndjson").lines[0]["value"] is True
+    assert hearth("fs", "read", "a", "--ndjson").lines[0]["data"] == "text\n"
+
+
 def test_a_bug_at_the_edge_names_the_file_with_its_traceback(
     hearth: Hearth, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

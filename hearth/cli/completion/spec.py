@@ -11,6 +11,7 @@ from hearth import catalog
 from hearth.cli import edge
 from hearth.cli.app import GROUPS, global_options
 from hearth.cli.command import parameters_of
+from hearth.configuration import keys
 from hearth.fields import Field, fields_of
 from hearth.model import Cli, PathName
 from hearth.operation import Family, Operation, types_of
@@ -120,6 +121,8 @@ def _value(field: Field) -> Value:
         return Value("id", (str(completes),), several)
     if completes == "operation":
         return Value("words", tuple(f"{family.name}.{row.name}" for family, row in catalog.walk()), several)
+    if completes == "setting":
+        return Value("words", tuple(keys.fields()), several)
     if completes == "family":
         return Value("words", catalog.FAMILIES, several)
     facts = (*field.metadata, *field.item_metadata)

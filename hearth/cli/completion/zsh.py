@@ -16,8 +16,9 @@ _hearth_globals=(
 
 (( $+functions[_hearth_ids] )) || _hearth_ids() {
     local -a ids
-    ids=(${(f)"$(hearth __complete $1 "$PREFIX" 2>/dev/null)"})
-    compadd -a ids
+    # The kind comes last: `_arguments` puts options of compadd before it.
+    ids=(${(f)"$(hearth __complete "${@[-1]}" "$PREFIX" 2>/dev/null)"})
+    compadd "${@[1,-2]}" -a ids
 }
 """
 

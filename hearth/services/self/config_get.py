@@ -12,7 +12,7 @@ from hearth.services.self.configured import complain, configuration, known, orig
 
 @model
 class GetSetting:
-    key: Annotated[str, Len(1, 200), Cli(argument=True), Help("A key, such as fs.sync.")]
+    key: Annotated[str, Len(1, 200), Cli(argument=True, completes="setting"), Help("A key, such as fs.sync.")]
 
 
 @model

@@ -14,7 +14,7 @@ from hearth.services.self.configured import SettingChanged, changed, configurati
 
 @model
 class SetSetting:
-    key: Annotated[str, Len(1, 200), Cli(argument=True), Help("A key, such as fs.sync.")]
+    key: Annotated[str, Len(1, 200), Cli(argument=True, completes="setting"), Help("A key, such as fs.sync.")]
     value: Annotated[str, Len(0, 32_768), Cli(argument=True), Help("Its value; a list as JSON.")]
     user: Annotated[bool, Help("Write the user's file, not the nearest project's.")] = False
     project: Annotated[bool, Help("Write the project's file; it is made here where there is none.")] = False

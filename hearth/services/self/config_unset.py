@@ -13,7 +13,9 @@ from hearth.services.self.configured import SettingChanged, changed, configurati
 
 @model
 class UnsetSetting:
-    key: Annotated[str, Len(1, 200), Cli(argument=True), Help("A key, such as fs.sync; a wrong one is fine.")]
+    key: Annotated[
+        str, Len(1, 200), Cli(argument=True, completes="setting"), Help("A key, such as fs.sync; a wrong one is fine.")
+    ]
     user: Annotated[bool, Help("Change the user's file, not the nearest project's.")] = False
     project: Annotated[bool, Help("Change the project's file.")] = False
 

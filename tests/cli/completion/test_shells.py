@@ -40,19 +40,23 @@ def needs(shell: str) -> str:
 
 
 def run(command: list[str], folder: Path) -> list[str]:
+    done = subprocess.run(command, cwd=folder, env=environment_of(folder), capture_output=True, timeout=5, check=False)
+    assert done.stderr == b""
+    return done.stdout.decode("utf-8").splitlines()
+
+
+def environment_of(folder: Path) -> dict[str, str]:
+    """An environment in which `hearth` is this one."""
     bin_folder = folder.parent / "bin"
     bin_folder.mkdir(exist_ok=True)
     program = bin_folder / "hearth"
     program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m hearth "$@"\n', encoding="ascii")
     program.chmod(0o755)
-    env = {
+    return {
         **os.environ,
         "PYTHONPATH": str(SCRIPTS.parent),
         "PATH": os.pathsep.join([str(bin_folder), os.environ["PATH"]]),
     }
-    done = subprocess.run(command, cwd=folder, env=env, capture_output=True, timeout=5, check=False)
-    assert done.stderr == b""
-    return done.stdout.decode("utf-8").splitlines()
 
 
 def in_bash(folder: Path, *words: str) -> list[str]:
@@ -124,6 +128,12 @@ def test_an_id_is_looked_up_where_one_is_expected(work: Path, hearth: Callable[.
     assert complete(work, "fs", "undo", "rec_") == [receipt]
 
 
+@SHELLS
+def test_settings_are_offered_where_one_is_named(work: Path, complete: Complete) -> None:
+    for command in ("get", "set", "unset"):
+        assert complete(work, "config", command, "fs.sy") == ["fs.sync"]
+
+
 def test_bash_completes_a_value_behind_an_equals_sign(work: Path) -> None:
     # Readline splits --shell=z into three words.
     assert in_bash(work, "completion", "install", "--shell", "=", "z") == ["zsh"]
@@ -136,17 +146,19 @@ LINES = {
     "hearth --json completion show z": "hearth --json completion show zsh ",
     "hearth fs stat not": "hearth fs stat notes.md ",
     "hearth completion install --shell fi": "hearth completion install --shell fish ",
+    "hearth config get fs.sy": "hearth config get fs.sync ",
 }
 
 
-def test_zsh_completes_the_line(work: Path) -> None:
+def test_zsh_completes_the_line(work: Path, hearth: Callable[..., Any]) -> None:
     (work / "notes.md").write_bytes(b"")
+    receipt = hearth("fs", "write", "a.txt", "--data", "one", "--json").json["receipt"]
     terminal = Terminal([needs("zsh"), "-f", "-i"], work)
     try:
         terminal.send(ZSH.format(folder=SCRIPTS).strip().replace("\n", "; ") + "\n")
         terminal.read_until(b"\nready\r\n")
         terminal.read_until(EDITING)
-        for typed, line in LINES.items():
+        for typed, line in {**LINES, "hearth fs undo rec_": f"hearth fs undo {receipt} "}.items():
             terminal.send(f"{typed}\t\x14\x15")
             assert terminal.read_until(b"]]\r\n").rpartition(b"[[")[2] == line.encode()
     finally:
@@ -160,7 +172,7 @@ class Terminal:
         import pty
 
         self._leader, follower = pty.openpty()
-        env = {**os.environ, "TERM": "dumb", "PS1": "", "PROMPT_EOL_MARK": ""}
+        env = {**environment_of(folder), "TERM": "dumb", "PS1": "", "PROMPT_EOL_MARK": ""}
         self._process = subprocess.Popen(
             command, cwd=folder, env=env, stdin=follower, stdout=follower, stderr=follower, start_new_session=True
         )
