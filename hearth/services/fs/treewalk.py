@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from hearth.containment import Place
-from hearth.errors import NotDirectory
+from hearth.errors import NotDirectory, from_os
 from hearth.platforms.base import Directory, Kind
 from hearth.runtime import Runtime
 from hearth.services.fs import ignore
@@ -33,12 +33,14 @@ class Tree:
 def open_tree(
     runtime: Runtime, path: str, budget: Budget, *, depth: int = MAX_DEPTH, hidden: bool, ignored: bool
 ) -> Iterator[Tree]:
-    """The directory at `path` and a walk over it. Raises `NotFound`, `NotDirectory`, `OutsideRoot`."""
+    """The directory at `path` and a walk over it. Raises `NotFound`, `NotDirectory`, `PermissionDenied`,
+    `OutsideRoot`."""
     with runtime.containment.locate(path) as place:
         if place.found.kind is not Kind.DIRECTORY:
             raise NotDirectory(f"{place.path} is a {place.found.kind}, not a directory", path=place.path)
         start = place.open_directory()
         try:
+            _require_readable(start, place.path)
             walk = Walk(runtime.containment, place.root, budget, depth=depth)
             walk.hidden, walk.ignored = hidden, ignored
             if not ignored:
@@ -46,6 +48,14 @@ def open_tree(
             yield Tree(place, start, walk, shown_prefix(runtime, place.path))
         finally:
             start.close()
+
+
+def _require_readable(directory: Directory, path: str) -> None:
+    """What is left out below is counted, but to see nothing of what was asked for is a failure."""
+    try:
+        next(iter(directory.scan()), None)
+    except OSError as error:
+        raise from_os(error, path) from error
 
 
 def shown_prefix(runtime: Runtime, path: str) -> str:

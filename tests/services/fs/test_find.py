@@ -8,11 +8,13 @@ from typing import Any
 
 import pytest
 
+from hearth import dispatch
 from hearth.containment import Root
 from hearth.errors import Cancelled, InvalidInput, InvalidPattern
 from hearth.runtime import Runtime
 from hearth.services.fs.find import FindNames, NamesFound, find
 from hearth.services.fs.search import SearchFiles, search
+from tests.privilege import bound_by_modes
 
 
 def paths(found: NamesFound) -> list[str]:
@@ -137,3 +139,21 @@ def test_a_very_deep_tree_is_walked_to_a_bound(work: Path, runtime: Runtime, mon
     assert (len(names.found), names.skipped, names.state) == (256, {"too_deep": 1}, "completed")
     lines = search(runtime, SearchFiles(query="x", ignored=True))
     assert lines.state == "completed"
+
+
+def test_an_unreadable_directory_that_was_asked_for_is_a_failure(work: Path, runtime: Runtime) -> None:
+    (work / "closed").mkdir()
+    (work / "closed").chmod(0)
+    with bound_by_modes():
+        for operation, given in (
+            ("list", {"path": "closed"}),
+            ("find", {"path": "closed"}),
+            ("search", {"path": "closed", "query": "x"}),
+            ("watch", {"path": "closed", "timeout_ms": 1}),
+        ):
+            answer = dispatch.call_json(runtime, f"fs.{operation}", given)
+            assert answer.error is not None and answer.error.code == "permission_denied", operation
+            assert "closed" in answer.error.message
+        hashed = dispatch.call_json(runtime, "fs.hash", {"paths": ["closed"], "recursive": True}).result
+        assert [each.code for each in hashed.errors] == ["permission_denied"]
+    (work / "closed").chmod(0o700)
