@@ -10,6 +10,7 @@ from typing import Annotated
 from hearth.content import scan
 from hearth.content.matching import Matcher, Query, matcher
 from hearth.content.scan import LineHit, Source
+from hearth.errors import invalid
 from hearth.model import Cli, Ge, Help, Items, Le, Len, PathName, State, model
 from hearth.platforms.base import Kind
 from hearth.runtime import Runtime
@@ -19,6 +20,8 @@ from hearth.services.fs.stat import MAX_PATH
 from hearth.services.fs.treewalk import open_tree, shown_path
 from hearth.services.fs.types import globs_of
 from hearth.services.fs.walk import Budget
+
+MAX_COUNT = 1_000
 
 
 class Where(StrEnum):
@@ -52,7 +55,7 @@ class SearchFiles:
     hidden: Annotated[bool, Help("Look into names that start with a dot.")] = False
     ignored: Annotated[bool, Help("Look into what .gitignore files leave out.")] = False
     binary: Annotated[bool, Help("Look into files that are no text.")] = False
-    max_count: Annotated[int, Ge(1), Le(100_000), Cli(names=("-m",)), Help("Most lines of one file.")] = 1_000
+    max_count: Annotated[int, Ge(1), Le(100_000), Cli(names=("-m",)), Help("Most lines of one file.")] = MAX_COUNT
     limit: Annotated[int, Ge(1), Le(100_000), Cli(names=("-n",)), Help("Most lines in one answer.")] = 200
     max_output_bytes: Annotated[
         int | None, Ge(1_024), Le(64 * 1024 * 1024), Help("Most bytes of text; else the setting of that name.")
@@ -86,7 +89,9 @@ class SearchResult:
         Help("By path and line; when a bound ends the search, any of those that there are."),
     ]
     truncated: Annotated[bool, Help("Whether there may be more.")]
-    stopped: Annotated[str | None, Help("The bound that ended it: limit, bytes, entries, time.")] = None
+    stopped: Annotated[
+        str | None, Help("The bound that ended it: limit, bytes, entries, time, or max_count where it was not given.")
+    ] = None
     engine: Annotated[str, Help("What proposed the files: ripgrep or walk.")]
     skipped: Annotated[
         dict[str, int],
@@ -97,11 +102,13 @@ class SearchResult:
 def search(runtime: Runtime, given: SearchFiles) -> SearchResult:
     """Raises `NotFound`, `OutsideRoot`, `InvalidPattern`, `RegexEngineMissing`."""
     query = Query(given.query, given.regex, given.ignore_case, given.word)
+    if given.in_ is Where.CONTENT:
+        _require_one_line(query)
     call = Call(runtime, given, matcher(query))
     with runtime.containment.locate(given.path) as place:
         if place.found.kind is not Kind.DIRECTORY:
             descriptor = place.open_file()
-            call.look_into(descriptor, shown_path(runtime, place.path), max_count=given.limit)
+            call.look_into(descriptor, shown_path(runtime, place.path), max_count=given.max_count)
             return call.result(place.path, "walk")
     with open_tree(runtime, given.path, call.budget, hidden=given.hidden, ignored=given.ignored) as tree:
         tree.walk.prune = call.globs.prune if call.globs else None
@@ -112,6 +119,21 @@ def search(runtime: Runtime, given: SearchFiles) -> SearchResult:
             engine = "ripgrep" if engines.proposed(tree, call, query) else engines.walked(tree, call)
         call.skipped += tree.walk.skipped
         return call.result(tree.place.path, engine)
+
+
+def _require_one_line(query: Query) -> None:
+    """Lines are looked at one by one, so that what reaches over an end of line would silently never be found."""
+    is_long = "\n" in query.text
+    if query.regex and not is_long:
+        import re
+
+        without_classes = re.sub(r"\\\\|\[\^?\]?(?:\\.|[^\]])*\]", "", query.text)
+        is_long = "\\n" in without_classes
+    if is_long:
+        hint = "search for one line of it, with --context for the lines around"
+        raise invalid(
+            "query", "wrong_form", "reaches over an end of line, and one line is looked at at a time", hint=hint
+        )
 
 
 class Call:
@@ -199,6 +221,8 @@ class Call:
 
     def result(self, path: str, engine: str) -> SearchResult:
         stopped = self.budget.stopped
+        if stopped is None and self.skipped["max_count"] and self.given.max_count == MAX_COUNT:
+            stopped = "max_count"  # which nobody asked for
         return SearchResult(
             state=State.PARTIAL if stopped else State.COMPLETED,
             path=path,

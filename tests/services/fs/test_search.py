@@ -193,6 +193,48 @@ def test_one_file_can_be_searched(work: Path, hearth: Callable[..., Any]) -> Non
     assert (done.status, done.out) == (0, f"{Path('a/x.txt')}\t2\tneedle\n")
 
 
+def test_what_is_left_out_of_one_file_is_told(work: Path, runtime: Runtime) -> None:
+    write(work, {"a": b"needle\n" * 1_500})
+    for limit, max_count, count, stopped in (
+        (200, 1_000, 200, "limit"),
+        (5_000, 1_000, 1_000, "max_count"),
+        (5_000, 7, 7, None),
+        (5_000, 2_000, 1_500, None),
+    ):
+        for path in ("a", "."):
+            looked = SearchFiles(
+                query="needle", path=path, limit=limit, max_count=max_count, max_output_bytes=1_000_000
+            )
+            result = search(runtime, looked)
+            told = len(result.matches), result.stopped, result.truncated, result.state == "partial"
+            assert told == (count, stopped, stopped is not None, stopped is not None)
+
+
+@pytest.mark.parametrize(
+    ("query", "regex", "refused"),
+    [
+        ("one\ntwo", False, True),
+        ("one\ntwo", True, True),
+        (r"one\ntwo", True, True),
+        (r"one\\\ntwo", True, True),
+        (r"one\ntwo", False, False),
+        (r"one\\ntwo", True, False),
+        (r"one[^\n]two", True, False),
+        (r"[]\n]\S[\]\n]", True, False),
+    ],
+)
+def test_a_query_over_an_end_of_line_is_refused_instead_of_never_found(
+    work: Path, runtime: Runtime, query: str, regex: bool, refused: bool
+) -> None:
+    write(work, {"a": b"one\ntwo\n"})
+    if refused:
+        with pytest.raises(InvalidInput, match="end of line"):
+            search(runtime, SearchFiles(query=query, regex=regex))
+    else:
+        assert search(runtime, SearchFiles(query=query, regex=regex)).matches == ()
+    assert search(runtime, SearchFiles(query=query, regex=regex, in_=Where.NAME)).matches == ()
+
+
 def test_context_is_shown_at_the_shell_when_asked_for(work: Path, hearth: Callable[..., Any]) -> None:
     write(work, {"a": b"1\n2\nneedle\n4\n"})
     assert hearth("fs", "search", "needle").out == "a\t3\tneedle\n"
