@@ -14,8 +14,8 @@ from hearth.model import Hidden, Items, State
 _UNITS = ("KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
 LEAST_WIDTH = 20  # of a terminal
 SHORT, LEAST_LONG = 20, 10  # the width of a cell that is not broken, and what that has to leave for each longer one
-# Below a table only what says that there is more, or that something went wrong.
-_BELOW = ("state", "stopped", "next_cursor", "errors")
+# Below a table only what was asked for beside it, and what says that there is more or that something went wrong.
+_BELOW = ("totals", "state", "stopped", "next_cursor", "errors")
 
 
 def items_field(result: Any) -> Field | None:
@@ -45,12 +45,12 @@ def _without_empty_ends(columns: tuple[str, ...], rows: list[list[str]]) -> tupl
 def facts_of(result: Any, *, below_table: bool, human: bool) -> list[str]:
     """The fields that say something, one line each; the state only where it is not the usual one."""
     shown = [field.name for field in fields_of(type(result)) if not field.find(Hidden) and not field.find(Items)]
+    if below_table:
+        shown = [name for name in _BELOW if name in shown]
     values = {name: getattr(result, name) for name in shown if name != "state"}
     facts = {name: value for name, value in _spread(values) if value not in (None, (), "", {})}
     if result.state is not State.COMPLETED:
         facts = {"state": result.state, **facts}
-    if below_table:
-        facts = {name: facts[name] for name in _BELOW if name in facts}
     width = max(map(len, facts), default=0)
     return [f"{name.ljust(width)}  {cell(plain(value), name if human else '')}" for name, value in facts.items()]
 

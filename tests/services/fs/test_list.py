@@ -130,3 +130,12 @@ def test_a_hundred_thousand_names_list_in_bounded_memory(work: Path, runtime: Ru
     assert listing.totals is not None
     assert listing.totals.files == 100_000
     assert peak < 4 << 20
+
+
+def test_totals_are_shown_at_the_shell(work: Path, hearth: Callable[..., Any]) -> None:
+    (work / "d").mkdir()
+    (work / "d" / "a").write_bytes(b"12345")
+    done = hearth("fs", "list", "--depth", "2", "--totals", "-n", "1")
+    assert done.out.count("\n") == 1
+    facts = dict(line.split(maxsplit=1) for line in done.err.splitlines())
+    assert (facts["files"], facts["directories"], facts["bytes"], facts["state"]) == ("1", "1", "5", "partial")
