@@ -84,7 +84,12 @@ def exit_descriptor(pid: int) -> int:
         select.KQ_EV_ADD,  # type: ignore[attr-defined,unused-ignore]
         select.KQ_NOTE_EXIT,  # type: ignore[attr-defined,unused-ignore]
     )
-    queue.control([event], 0)
+    try:
+        queue.control([event], 0)
+    except ProcessLookupError:  # it has ended already: a pipe whose other end is closed can be read at once, too
+        reader, writer = os.pipe()
+        os.close(writer)
+        return reader
     return os.dup(queue.fileno())
 
 

@@ -10,9 +10,13 @@ import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
 
 from hearth.platforms.posix_programs import refusal
 from hearth.platforms.processes import Deliver, Exit, Launch, Stream
+
+if TYPE_CHECKING:
+    import resource
 
 CHUNK_BYTES = 65_536
 _SHELL = "/bin/sh"
@@ -73,7 +77,11 @@ class Watchdog:
             self._owner, self._process = os.getpid(), None
             self._lines, self._free = {}, []
             self._file = _scratch_file()
-        if self._process is None or self._process.poll() is not None:  # somebody may have killed it
+        if self._process is not None and self._process.poll() is not None:  # somebody killed it
+            assert self._process.stdin is not None
+            self._process.stdin.close()
+            self._process = None
+        if self._process is None:
             self._process = subprocess.Popen(
                 [_SHELL, "-c", _WATCHDOG],
                 stdin=subprocess.PIPE,
@@ -123,6 +131,7 @@ class PosixProcess:
             os.set_blocking(descriptor, False)
             self._poll.register(descriptor, select.POLLIN)
         self._ended: Exit | None = None
+        self._reaped: tuple[int, resource.struct_rusage] | None = None
         self._closed = False
 
     @property
@@ -171,14 +180,30 @@ class PosixProcess:
             del self._outputs[descriptor]
 
     def _note_end(self) -> None:
+        ended = self._look_without_reaping() if hasattr(os, "waitid") else self._reap(os.WNOHANG)
+        if ended is None:
+            return
+        self._poll.unregister(self._exit_descriptor)
+        self._ended = ended
+        self._signal_group(signal.SIGTERM)  # to what it left behind
+
+    def _look_without_reaping(self) -> Exit | None:
         # WNOWAIT leaves the program a zombie, so that its group's number stays taken until `close`.
         found = os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
         if found is None:
-            return
-        self._poll.unregister(self._exit_descriptor)
+            return None
         killed = found.si_code in (os.CLD_KILLED, os.CLD_DUMPED)
-        self._ended = Exit(None if killed else found.si_status, found.si_status if killed else None, None, None)
-        self._signal_group(signal.SIGTERM)  # to what it left behind
+        return Exit(None if killed else found.si_status, found.si_status if killed else None, None, None)
+
+    def _reap(self, options: int = 0) -> Exit | None:
+        """Python of macOS has no waitid before 3.13, so there the number is free once the end was seen."""
+        if self._reaped is None:
+            pid, status, usage = os.wait4(self.pid, options)
+            if pid == 0:
+                return None
+            self._reaped = status, usage
+        code = os.waitstatus_to_exitcode(self._reaped[0])
+        return Exit(None, -code, None, None) if code < 0 else Exit(code, None, None, None)
 
     def wake(self) -> None:
         with contextlib.suppress(OSError):
@@ -212,14 +237,13 @@ class PosixProcess:
             return
         self._closed = True
         self._signal_group(signal.SIGKILL)
-        _, status, usage = os.wait4(self.pid, 0)
+        ended = self._reap()
+        assert ended is not None and self._reaped is not None
+        status, usage = self._reaped
         self._child.returncode = os.waitstatus_to_exitcode(status)
         self._watchdog.forget(self.pid)
-        if self._ended is None:
-            number = -self._child.returncode
-            self._ended = Exit(None, number, None, None) if number > 0 else Exit(-number, None, None, None)
         peak = peak_bytes(usage.ru_maxrss)
-        self._ended = self._ended._replace(
+        self._ended = (self._ended or ended)._replace(
             # The system carries the peak of the process that forked over into the program, and tells the greater one.
             peak_memory_bytes=peak if peak > self._own_peak_bytes else None,
             cpu_ms=round((usage.ru_utime + usage.ru_stime) * 1000),

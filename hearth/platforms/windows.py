@@ -136,6 +136,9 @@ class WindowsHost:
         except LookupError:
             return "oem"  # which Python converts by the system, not always there and back
 
+    def most_programs(self) -> int:
+        return 256  # handles are many there; this only keeps one call from starting thousands
+
     def make_launcher(self) -> Launcher:
         from hearth.platforms.windows_processes import WindowsLauncher
 

@@ -14,6 +14,7 @@ import pytest
 
 from hearth import identifiers
 from hearth.execution import Ending, Run
+from hearth.platforms.local import local_host
 from hearth.platforms.processes import Launch, Launcher, Stream
 
 SLEEPER = "import time; time.sleep(300)"
@@ -149,7 +150,6 @@ class TestPosix:
         assert (ending.exit.code, ending.pipes_held, heard[Stream.STDOUT]) == (0, True, b"hi\n")
 
     def test_a_tree_is_ended_where_the_system_does_not_list_processes(self, mark: str) -> None:
-        from hearth.platforms.local import local_host
         from hearth.platforms.posix_processes import PosixLauncher
 
         def refused(_mark: str) -> list[int]:
@@ -162,3 +162,26 @@ class TestPosix:
         ending, _ = run(launcher, python(tree, mark), timeout_ms=300, grace_ms=0)
         launcher.close()
         assert ending.timed_out
+
+    def test_an_end_is_told_the_same_where_a_program_can_only_be_reaped(
+        self, launcher: Launcher, mark: str, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.delattr(os, "waitid")
+        assert run(launcher, python("raise SystemExit(3)", mark))[0].exit.code == 3
+        killed, _ = run(launcher, python("import os; os.kill(os.getpid(), 9)", mark))
+        assert (killed.exit.code, killed.exit.signal) == (None, 9)
+
+    def test_a_peak_of_memory_is_told_only_where_it_is_the_programs_own(self, launcher: Launcher, mark: str) -> None:
+        small, _ = run(launcher, python("pass", mark))
+        large, _ = run(launcher, python("x = b'x' * 600_000_000", mark))
+        assert small.exit.peak_memory_bytes is None or small.exit.peak_memory_bytes < 600_000_000
+        assert large.exit.peak_memory_bytes is not None and large.exit.peak_memory_bytes > 600_000_000
+
+    def test_another_watchdog_takes_the_place_of_one_that_was_killed(self, mark: str) -> None:
+        launcher, before = local_host().make_launcher(), set(psutil.Process().children())
+        first = run(launcher, python("pass", mark))[0]
+        (watchdog,) = set(psutil.Process().children()) - before
+        watchdog.kill()
+        watchdog.wait(timeout=3)
+        assert (first.exit.code, run(launcher, python("pass", mark))[0].exit.code) == (0, 0)
+        launcher.close()
