@@ -6,11 +6,12 @@ import os
 import sys
 from typing import Annotated
 
+from hearth import catalog
 from hearth.cli import render
 from hearth.cli.exit_status import exit_status
 from hearth.cli.invoke import open_runtime
 from hearth.cli.options import Globals
-from hearth.errors import InvalidInput, invalid
+from hearth.errors import InvalidInput, UnknownOperation, invalid
 from hearth.model import Cli, Ge, Help, Le, model
 from hearth.runtime import Caller
 
@@ -45,19 +46,28 @@ def call(options: Globals, given: CallOperation) -> int:
 
 def _call_one(options: Globals, operation: str, text: str | None) -> int:
     from hearth import check, dispatch
+    from hearth.cli import interrupts
     from hearth.dispatch import Answer
 
     # JSON came in, so JSON goes out, also where the input was wrong.
     options.output.json = not options.output.ndjson
     runtime = open_runtime(options)
-    try:
-        answer = dispatch.call_json(runtime, operation, check.parse(_json_text(text)))
-    except InvalidInput as error:
-        answer = Answer(operation, error.state, error=error)
-    finally:
-        runtime.close()
+    with interrupts.passed_on_if(_hears_signals(operation), runtime.cancelled) as heard:
+        try:
+            answer = dispatch.call_json(runtime, operation, check.parse(_json_text(text)))
+        except InvalidInput as error:
+            answer = Answer(operation, error.state, error=error)
+        finally:
+            runtime.close()
     render.show(answer, options.output)
-    return exit_status(answer)
+    return heard.exit_status or exit_status(answer)
+
+
+def _hears_signals(operation: str) -> bool:
+    try:
+        return catalog.find(operation)[1].hears_signals
+    except UnknownOperation:
+        return False
 
 
 def _json_text(text: str | None) -> str | bytes:

@@ -39,3 +39,13 @@ def passed_on(cancelled: Cancellation) -> Iterator[Heard]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+@contextmanager
+def passed_on_if(hears: bool, cancelled: Cancellation) -> Iterator[Heard]:
+    """`passed_on` for what hears signals; others end as the process does."""
+    if not hears:
+        yield Heard()
+        return
+    with passed_on(cancelled) as heard:
+        yield heard

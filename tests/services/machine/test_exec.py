@@ -19,7 +19,7 @@ import pytest
 
 from hearth import artifacts
 from hearth.containment import Root
-from hearth.errors import DatabaseReadOnly, HearthError, NoSpace
+from hearth.errors import DatabaseReadOnly, HearthError, NoSpace, NotFound
 from hearth.model import State
 from hearth.runtime import Caller, Runtime
 from hearth.services.machine.exec import ProgramEnded, RunProgram, run_program, time_limit
@@ -161,7 +161,7 @@ class TestOutput:
         blobs = Path(runtime.data_dir) / "blobs"
         remover = threading.Thread(target=_remove_once_used, args=(blobs, writer))
         remover.start()
-        with os.fdopen(reader, "rb") as stdin, pytest.raises(DatabaseReadOnly):
+        with os.fdopen(reader, "rb") as stdin, pytest.raises((DatabaseReadOnly, NotFound)):
             code = "import sys\nprint('x' * 200_000, flush=True); sys.stdin.readline()"
             python(runtime.for_call(stdin=stdin), code, stdin="-")
         remover.join()

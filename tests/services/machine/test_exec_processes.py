@@ -81,6 +81,21 @@ def test_a_request_to_end_is_passed_on(work: Path) -> None:  # noqa: ARG001
     assert (process.returncode, out) == (143, b"SIGTERM\n")
 
 
+def test_a_call_by_json_is_taken_back_as_a_command_is(work: Path) -> None:
+    ready = work / "ready"
+    os.mkfifo(ready)
+    given = {"command": "sh", "args": ["-c", f"trap 'exit 9' INT; echo > {ready}; while :; do sleep 0.1; done"]}
+    words = [sys.executable, "-m", "hearth", "call", "machine.exec", json.dumps({**given, "grace_ms": 30_000})]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    with subprocess.Popen(words, stdout=subprocess.PIPE, env=environment) as process:
+        with open(ready, "rb") as file:
+            file.readline()
+        process.send_signal(signal.SIGINT)
+        out, _ = process.communicate(timeout=4)
+    answer = json.loads(out)
+    assert (process.returncode, answer["state"], answer["exit_code"]) == (130, "cancelled", 9)
+
+
 def test_programs_end_with_a_hearth_that_is_killed(work: Path) -> None:  # noqa: ARG001
     with hearth(*listener()) as (process, program):
         process.kill()
