@@ -19,6 +19,8 @@ from tests.benchmarks.artifacts import artifacts
 from tests.benchmarks.batch import batch
 from tests.benchmarks.growth import growth
 from tests.benchmarks.measure import CommandFailed, Row
+from tests.benchmarks.processes import processes
+from tests.benchmarks.programs import programs
 from tests.benchmarks.reading import reading
 from tests.benchmarks.search import search
 from tests.benchmarks.setting import Setting
@@ -33,6 +35,8 @@ BENCHMARKS: dict[str, Callable[[Setting], list[Row]]] = {
     "reading": reading,
     "writing": writing,
     "growth": growth,
+    "programs": programs,
+    "processes": processes,
 }
 HEADER = (
     "| what | against | measure | hearth | peer | ratio | to reach | reached |\n|---|---|---|---|---|---|---|---|\n"
