@@ -50,7 +50,17 @@ TOUR = (
     Step("Delete the draft", ("fs", "delete", "draft.md")),
     Step("Take that back", ("fs", "undo", "--last")),
     Step("What was changed so far", ("fs", "history")),
-    Step("Run a program; no shell reads its words", ("machine", "exec", "--", sys.executable, "--version")),
+    Step("What this machine is and has", ("machine", "host-info")),
+    Step(
+        "Run a program; no shell reads its words",
+        ("machine", "exec", "--", sys.executable, "-c", "print('a & b | c > d')"),
+    ),
+    Step(
+        "One that does not end is ended, with all that it started (status 124: timed out)",
+        ("machine", "exec", "--timeout", "300ms", "--", sys.executable, "-c", "import time; time.sleep(60)"),
+        status=124,
+    ),
+    Step("The processes with the most memory", ("machine", "process-list", "--sort", "memory", "--limit", "3")),
     Step("Keep a copy that no later change touches", ("artifact", "put", "shopping.md")),
     Step("What is kept so", ("artifact", "list")),
     Step("The same operations with JSON, for scripts", ("call", "fs.stat", "@stat.json")),

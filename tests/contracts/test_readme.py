@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shlex
+import sys
 import tomllib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -84,7 +85,8 @@ class Shell:
         if words[0] == "cat":
             return b"".join((self.folder / name).read_bytes() for name in words[1:]), ""
         assert words[0] == "hearth", f"the transcripts know no {words[0]}"
-        done = self.hearth(*words[1:], stdin=stdin)
+        # Not every machine has a program of that name, and a virtual environment need not be active.
+        done = self.hearth(*(sys.executable if word == "python3" else word for word in words[1:]), stdin=stdin)
         self.status = done.status
         return done.out_bytes, done.err
 
