@@ -10,10 +10,16 @@ from contextlib import ExitStack
 from types import TracebackType
 from typing import TYPE_CHECKING, NamedTuple, Self
 
+from hearth.errors import NoSpace
 from hearth.platforms.processes import Stream
 
 if TYPE_CHECKING:
     from hearth.store.blobs import Blobs, Body, BodyWriter
+
+
+RESERVE_BYTES = 256 * 1024 * 1024  # of a disk are left free, or one part of
+RESERVE_PARTS = 100
+LOOK_EVERY_BYTES = 32 * 1024 * 1024
 
 
 class Bounds(NamedTuple):
@@ -74,6 +80,7 @@ class Capture:
         self._blobs = blobs
         self._bounds = bounds
         self._stack = ExitStack()
+        self._unlooked = 0
         self._spools = {stream: _Spool() for stream in Stream}
         self._merged = _Spool() if merged else None
 
@@ -88,6 +95,8 @@ class Capture:
         room = self._bounds.kept - sum(each.kept for each in self._spools_beside(spool))
         if room > 0:
             spool.take(data if len(data) <= room else memoryview(data)[:room])
+            if spool.writer is not None:
+                self._leave_room(len(data))
             if self._in_memory() > self._bounds.inline:
                 self._spill(max(self._all(), key=lambda each: len(each.held)))
 
@@ -103,8 +112,18 @@ class Capture:
 
     def _spill(self, spool: _Spool) -> None:
         spool.writer = self._stack.enter_context(self._blobs().writer(sync=False, keep_bytes=self._bounds.preview))
+        self._leave_room(LOOK_EVERY_BYTES)
         spool.writer.write(bytes(spool.held))
         spool.held = bytearray()
+
+    def _leave_room(self, written: int) -> None:
+        """Raise `NoSpace` before the disk is full, which would stop more than this call."""
+        self._unlooked += written
+        if self._unlooked >= LOOK_EVERY_BYTES:
+            self._unlooked = 0
+            free, total = self._blobs().disk()
+            if free < min(RESERVE_BYTES, total // RESERVE_PARTS):
+                raise NoSpace(f"only {free:,} bytes are left on the disk, too few to keep more output")
 
     def __enter__(self) -> Self:
         return self

@@ -135,6 +135,14 @@ class Blobs:
         with _missing(name):
             return os.open(self._path(name), _READ_FLAGS)
 
+    def disk(self) -> tuple[int, int]:
+        """Bytes that are free for this user on the bodies' disk, and all of its bytes."""
+        from shutil import disk_usage
+
+        with self._translated():
+            found = disk_usage(self._folder)
+            return found.free, found.total
+
     def size(self, name: str) -> int:
         """The size of a body. Raises `BackupMissing`."""
         with _missing(name):

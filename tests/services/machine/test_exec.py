@@ -5,11 +5,9 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import shutil
 import signal
 import sys
 import threading
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -17,7 +15,7 @@ from typing import Any
 import psutil
 import pytest
 
-from hearth import artifacts
+from hearth import artifacts, spill
 from hearth.containment import Root
 from hearth.errors import DatabaseReadOnly, HearthError, NoSpace, NotFound
 from hearth.model import State
@@ -157,23 +155,23 @@ class TestOutput:
     @posix_only("an open file keeps its folder there")
     def test_a_data_directory_that_goes_while_output_streams_is_an_error(self, runtime: Runtime) -> None:
         _ = runtime.store
-        reader, writer = os.pipe()
-        blobs = Path(runtime.data_dir) / "blobs"
-        remover = threading.Thread(target=_remove_once_used, args=(blobs, writer))
-        remover.start()
-        with os.fdopen(reader, "rb") as stdin, pytest.raises((DatabaseReadOnly, NotFound)):
-            code = "import sys\nprint('x' * 200_000, flush=True); sys.stdin.readline()"
-            python(runtime.for_call(stdin=stdin), code, stdin="-")
-        remover.join()
+        blobs = os.path.join(runtime.data_dir, "blobs")
+        code = (
+            "import glob, shutil, time\n"
+            "print('x' * 200_000, flush=True)\n"
+            f"while not glob.glob({blobs + '/new/*'!r}): time.sleep(0.01)\n"
+            f"shutil.rmtree({blobs!r})"
+        )
+        with pytest.raises((DatabaseReadOnly, NotFound)):
+            python(runtime, code, timeout_ms=4_000)
         assert python(runtime, "print('on')").stdout.strip() == "on"
 
-
-def _remove_once_used(blobs: Path, writer: int) -> None:
-    deadline = time.monotonic() + 4
-    while not list(blobs.glob("new/*")) and time.monotonic() < deadline:
-        pass
-    shutil.rmtree(blobs)
-    os.close(writer)
+    def test_the_last_of_a_disk_is_left_to_others(self, runtime: Runtime, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(spill, "RESERVE_BYTES", 1 << 62)
+        monkeypatch.setattr(spill, "RESERVE_PARTS", 1)
+        with pytest.raises(NoSpace):
+            python(runtime, "print('x' * 200_000)")
+        assert python(runtime, "print('on')").stdout.strip() == "on"
 
 
 class TestInput:
@@ -422,3 +420,14 @@ class TestAtTheShell:
     def test_what_hearth_itself_cannot_do_is_125(self, hearth: Hearth, tmp_path: Path) -> None:
         done = hearth("machine", "exec", "--cwd", tmp_path, sys.executable)
         assert (done.status, "outside the roots" in done.err) == (125, True)
+
+    def test_long_output_is_found_again_in_its_artifact(self, hearth: Hearth, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("HEARTH_MAX_OUTPUT_BYTES", "1024")
+        monkeypatch.setenv("HEARTH_ARTIFACT_PREVIEW_BYTES", "100")
+        code = "print('ä' * 1500 + 'needle' + 'x' * 1500)"
+        done = hearth("machine", "exec", "--json", sys.executable, "-X", "utf8", "-c", code)
+        kept = done.json["stdout_facts"]["artifact"]
+        assert len(done.json["stdout"].encode()) <= 110
+        (hit,) = hearth("artifact", "search", kept, "needle", "--json").json["matches"]
+        part = hearth("artifact", "range", kept, "--offset", str(hit["offset"]), "--limit", "6", "--json")
+        assert (hit["offset"], part.json["data"]) == (3_000, "needle")
