@@ -88,8 +88,12 @@ def opened(runtime: Runtime, artifact: Artifact, encoding: str | None) -> Iterat
 
 
 def stream(runtime: Runtime, given: ReadArtifact) -> Iterator[bytes]:
-    """The content as it is, in chunks: bytes unless an encoding or line numbers were asked for, then UTF-8."""
+    """The content as it is, in chunks: bytes unless an encoding or line numbers were asked for, then UTF-8. Raises
+    also `ArtifactDamaged`, of a whole content behind its last byte."""
     excerpts.refuse_contradictions(given)
     artifact = artifacts.get(runtime, given.id)
+    if given == ReadArtifact(id=given.id):
+        yield from artifacts.verified(runtime, artifact)
+        return
     with opened(runtime, artifact, given.encoding) as file:
         yield from excerpts.pieces(file, given)

@@ -129,3 +129,35 @@ def test_metadata_tells_who_made_it(runtime: Runtime, hearth: Run) -> None:
         data = [row[0] for row in view.execute("SELECT entity FROM events WHERE operation = 'artifact.metadata'")]
     assert data == [made.id, made.id]
     assert json.loads(hearth("artifact", "metadata", made.id, "--json").out)["verified"] is None
+
+
+def test_a_damaged_content_of_any_size_is_told_by_the_shell_when_it_has_gone_through(
+    runtime: Runtime, hearth: Run
+) -> None:
+    content = b"x" * 3_000_000
+    made = keep(runtime, content)
+    path = Path(runtime.data_dir, "blobs", made.body[:2], made.body[2:])
+    with open(path, "r+b") as file:
+        file.seek(2_000_000)
+        file.write(b"y")
+    done = hearth("artifact", "read", made.id)
+    assert (done.status, len(done.out_bytes)) == (1, len(content))
+    assert "is damaged" in done.err
+
+
+def test_artifacts_lie_below_a_data_directory_of_any_length(tmp_path: Path, hearth: Run) -> None:
+    folder = tmp_path / ("d" * 100) / ("e" * 100)
+    words = ("--data-dir", folder, "--json")
+    told = hearth("artifact", "put", *words, stdin=b"hello").json["artifact"]
+    assert hearth("artifact", "read", told["id"], *words).json["data"] == "hello"
+    assert hearth("artifact", "delete", told["id"], *words).json["deleted"][0]["body_removed"] is True
+
+
+@pytest.mark.parametrize("label", ["a\\b^c/../d", "CON", "-x", "$(id)", "é\u202e"])
+def test_a_label_is_a_word_and_never_a_path(hearth: Run, runtime: Runtime, label: str) -> None:
+    told = hearth("artifact", "put", f"--label={label}", "--json", stdin=b"hello").json["artifact"]
+    found = hearth("artifact", "list", f"--label={label}", "--json").json["artifacts"]
+    assert [each["id"] for each in found] == [told["id"]]
+    assert found[0]["label"] == label
+    names = {path.name for path in Path(runtime.data_dir).rglob("*")}
+    assert not any(part in name for name in names for part in ("CON", "b^c", "$(id)"))
