@@ -122,6 +122,14 @@ def started_ms(pid: int) -> int | None:
         return None
 
 
+def is_zombie(pid: int) -> bool:
+    """Whether a process has ended and only waits to be collected."""
+    try:
+        return bool(psutil.Process(pid).status() == psutil.STATUS_ZOMBIE)
+    except psutil.NoSuchProcess:
+        return False
+
+
 def _listed(pid: int, info: dict[str, Any]) -> Listed:
     times, memory, created, status = info["cpu_times"], info["memory_info"], info["create_time"], info["status"]
     return Listed(

@@ -102,11 +102,11 @@ class Ending:
     def _held_or(self, process: Listed) -> Outcome:
         try:
             held = self._stack.enter_context(closing(self.table.hold(process.pid)))
-        except PermissionError as error:
-            self.reasons[process.pid] = str(error)
-            return Outcome.DENIED
-        except OSError:
+        except ProcessLookupError:
             return Outcome.GONE
+        except OSError as error:
+            self.reasons[process.pid] = error.strerror or str(error)
+            return Outcome.DENIED
         if held.wait(0) or (process.started_ms is not None and not same_start(held.started_ms, process.started_ms)):
             return Outcome.GONE  # and the number may mean another process by now
         self._held[process.pid] = held

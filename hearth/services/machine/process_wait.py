@@ -6,7 +6,7 @@ from contextlib import closing
 from enum import StrEnum
 from typing import Annotated
 
-from hearth.errors import Cancelled, PermissionDenied, WaitRanOut, invalid
+from hearth.errors import Cancelled, WaitRanOut, from_os, invalid
 from hearth.model import Cli, Ge, Help, Le, Len, State, model
 from hearth.platforms.process_table import ProcessTable
 from hearth.runtime import Caller, Runtime
@@ -81,10 +81,10 @@ def _end(
     meant = meant_ms(given.started_at)
     try:
         held = table.hold(given.pid)
-    except PermissionError as error:
-        raise PermissionDenied(f"process {given.pid} may not be waited for: {error}") from error
-    except OSError:
+    except ProcessLookupError:
         return True, None
+    except OSError as error:
+        raise from_os(error, f"process {given.pid}") from error
     with closing(held):
         if held.wait(0) or (meant is not None and not same_start(held.started_ms, meant)):
             return True, None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import subprocess
@@ -334,6 +335,37 @@ def test_a_process_that_was_replaced_since_it_was_looked_at_is_left_alone(
     monkeypatch.setattr(PsutilTable, "processes", older)
     assert outcomes(kill(hearth, pid)) == {pid: "gone"}
     assert alive(pid)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="pidfd_open is Linux's")
+@pytest.mark.parametrize("number", [errno.ENOSYS, errno.EPERM])
+def test_where_the_system_gives_no_descriptors_of_processes_they_end_all_the_same(
+    hearth: Hearth, start: Start, monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
+    def unknown(_: int) -> int:
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(os, "pidfd_open", unknown)
+    tame, deaf = start(), start(DEAF)
+    assert outcomes(kill(hearth, tame.pid)) == {tame.pid: "ended"}
+    assert outcomes(kill(hearth, deaf.pid, "--grace", "50ms")) == {deaf.pid: "killed"}
+    assert hearth("machine", "process-wait", str(deaf.pid), "--json").json["at_once"] is True
+    assert kill(hearth, 2**31 - 1).status == 4
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="pidfd_open is Linux's")
+def test_a_process_that_cannot_be_held_is_not_called_gone(
+    hearth: Hearth, start: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(_: int) -> int:
+        raise OSError(errno.EMFILE, "Too many open files")
+
+    monkeypatch.setattr(os, "pidfd_open", full)
+    pid = start().pid
+    done = kill(hearth, pid)
+    assert (done.status, outcomes(done)) == (1, {pid: "denied"})
+    assert done.json["errors"][0]["message"] == "Too many open files"
+    assert hearth("machine", "process-wait", str(pid), "--json").status == 1
 
 
 @pytest.mark.slow
