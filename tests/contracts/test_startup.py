@@ -19,6 +19,7 @@ HEAVY = {
     "unicodedata", "watchfiles",
 }  # fmt: skip
 STORE = {"sqlite3", "json"}
+PSUTIL = {"psutil", "socket", "subprocess"}  # it brings the others
 PYDANTIC = {"pydantic", "email", "hashlib", "importlib.metadata", "socket", "tempfile"}  # it brings the others
 CLICK = {"ctypes"} if WINDOWS else set()  # for the console's wide characters
 
@@ -40,6 +41,8 @@ ALLOWED: dict[tuple[str, ...], set[str]] = {
     ("machine", "exec", sys.executable, "-c", ""): STORE | {"subprocess"},
     ("machine", "which", sys.executable): STORE,
     ("machine", "env"): STORE,
+    ("machine", "host-info"): STORE | PSUTIL,
+    ("machine", "process-list"): STORE | PSUTIL,
     ("__complete", "receipt", "rec_"): STORE,
     ("artifact", "list"): STORE,
     ("artifact", "--help"): set(),
