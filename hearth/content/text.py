@@ -97,15 +97,23 @@ def _decoded(data: bytes, encoding: str, *, whole: bool) -> str | None:
 
 def _wide_form(sample: bytes, *, whole: bool) -> TextForm:
     """UTF-16 or UTF-32 without a mark, known by where the NULs of its ASCII characters stand; else binary."""
+    # A stray NUL in what is text of bytes otherwise makes no UTF-16; text that is ASCII in UTF-16 has many.
+    plain = _is_plain(sample.replace(b"\0", b""), whole=whole)
     for encoding, width, low in _WIDE:
         by_place = [sample[place::width] for place in range(width)]
         nulls = sum(each.count(0) for each in by_place) - by_place[low].count(0)
-        if nulls * 8 < len(sample) // width or by_place[low].count(0) * 8 > nulls:
+        units = len(sample) // width
+        if (nulls * 2 <= units if plain else nulls * 8 < units) or by_place[low].count(0) * 8 > nulls:
             continue
         text = _decoded(sample, encoding, whole=whole)
         if text is not None and not re.search(_ODD, text):
             return TextForm(encoding, False, line_ends(text, whole=whole))
     return TextForm(BINARY, False, LineEnds.NONE)
+
+
+def _is_plain(sample: bytes, *, whole: bool) -> bool:
+    """Whether bytes are text in UTF-8 without control characters."""
+    return sample.translate(None, _CONTROLS) == sample and _decoded(sample, "utf-8", whole=whole) is not None
 
 
 # Width in bytes, and which of them an ASCII character fills.

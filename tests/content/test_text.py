@@ -65,6 +65,16 @@ def test_unicode_without_a_mark_is_recognised(encoding: str, words: str) -> None
     assert (form.encoding, form.bom) == (encoding, False)
 
 
+@pytest.mark.parametrize("data", [b"abc\0def\n", b"caf\xc3\xa9\0xy\n!", b"a=1\0bc=22\0d=3\0", b"one\0two\0six\0ten\0"])
+def test_a_stray_nul_in_text_makes_no_utf_16_of_it(data: bytes) -> None:
+    assert text.detect(data, whole=True).is_binary
+
+
+@pytest.mark.parametrize("words", ["…and so on…", "a中b\n", "Ω is 5 \n"])
+def test_short_utf_16_is_still_recognised(words: str) -> None:
+    assert text.detect(words.encode("utf-16-le"), whole=True).encoding == "utf-16-le"
+
+
 def test_a_sample_may_end_inside_a_character() -> None:
     data = "naïve 😀".encode()
     assert all(text.detect(data[:cut], whole=False).encoding == "utf-8" for cut in range(len(data)))
