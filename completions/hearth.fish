@@ -203,7 +203,7 @@ complete -c hearth -n '__hearth_at any fs hash' -l timeout -x -d 'Stop after thi
 complete -c hearth -n '__hearth_at 0+ fs hash' -r -F
 complete -c hearth -n '__hearth_at any fs write' -l data -x -d 'The content; without it and --from, standard input.'
 complete -c hearth -n '__hearth_at any fs write' -l from -l from-file -r -F -d 'A file that holds the content.'
-complete -c hearth -n '__hearth_at any fs write' -l encoding -x -d 'What the text is stored as (utf-8, utf-16-le, ...), or base64 for bytes.'
+complete -c hearth -n '__hearth_at any fs write' -l encoding -x -d 'What the text is stored as (utf-8, utf-16-le, ...), or base64 for bytes; what is appended from --data follows the file\'s byte order mark.'
 complete -c hearth -n '__hearth_at any fs write' -l bom -l no-bom -d 'Begin with a byte order mark.'
 complete -c hearth -n '__hearth_at any fs write' -l line-ends -x -a 'lf crlf' -d 'End every line this way; by default lines stay as given.'
 complete -c hearth -n '__hearth_at any fs write' -l append -l no-append -d 'Add to the end of the file, in place.'

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator
 from enum import StrEnum
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from hearth.errors import AlreadyExists, Conflict, NotFound, invalid
 from hearth.model import Cli, Content, Help, Len, PathName, State, model
@@ -15,6 +15,10 @@ from hearth.services.fs.answers import MAX_PATH, DryRun, Expected, Group, Receip
 from hearth.services.fs.backup import CHUNK_BYTES, chunks
 from hearth.services.fs.content import ABSENT, Write
 
+if TYPE_CHECKING:
+    from hearth.content.text import LineEnds
+
+LONGEST_MARK = 4
 LOOKS = 5  # how often a write looks anew at a file that comes and goes
 
 
@@ -37,7 +41,12 @@ class WriteFile:
         Help("A file that holds the content."),
     ] = None
     encoding: Annotated[
-        str | None, Len(1, 40), Help("What the text is stored as (utf-8, utf-16-le, ...), or base64 for bytes.")
+        str | None,
+        Len(1, 40),
+        Help(
+            "What the text is stored as (utf-8, utf-16-le, ...), or base64 for bytes; what is appended from --data "
+            "follows the file's byte order mark."
+        ),
     ] = None
     bom: Annotated[bool, Help("Begin with a byte order mark.")] = False
     line_ends: Annotated[NewLineEnds | None, Help("End every line this way; by default lines stay as given.")] = None
@@ -118,6 +127,7 @@ def _append(runtime: Runtime, given: WriteFile, content: bytes | Iterable[bytes]
 def _add(runtime: Runtime, given: WriteFile, data: bytes) -> FileWritten:
     from hearth.services.fs.appending import Append
 
+    data = _behind(_beginning(runtime, given.path), given, data)
     step = Append(given.path, data, expected_sha256=given.expected_sha256)
     done = mutation.apply(runtime, [step], operation="fs.write", group=given.group, dry_run=given.dry_run)
     return FileWritten(
@@ -135,6 +145,31 @@ def _add(runtime: Runtime, given: WriteFile, data: bytes) -> FileWritten:
 def _exists(runtime: Runtime, path: str) -> bool:
     with runtime.containment.locate(path, write=True, parents=True) as place:
         return place.entry is not None
+
+
+def _beginning(runtime: Runtime, path: str) -> bytes:
+    """The first bytes of the file, where a byte order mark would stand. Raises `NotFound`, `IsDirectory`."""
+    with runtime.containment.locate(path, write=True) as place:
+        descriptor = place.open_file()
+    try:
+        return os.read(descriptor, LONGEST_MARK)
+    finally:
+        os.close(descriptor)
+
+
+def _behind(begin: bytes, given: WriteFile, data: bytes) -> bytes:
+    """What is appended to a file that begins so: text in the encoding of its mark, and no mark of its own."""
+    if not begin or given.encoding == "base64":
+        return data
+    from hearth.content import text
+
+    if given.encoding is None and given.data is not None:
+        marked = next((encoding for mark, encoding in text.MARKS if begin.startswith(mark)), "utf-8")
+        if marked != "utf-8":
+            words = given.data if given.line_ends is None else text.with_line_ends(given.data, _ends(given))
+            return text.encode(words, marked)
+    encoding, has_mark = text.named(given.encoding or "utf-8")
+    return data.removeprefix(text.mark_of(encoding)) if given.bom or has_mark else data
 
 
 def written(step: Write, done: mutation.Mutation) -> FileWritten:
@@ -200,6 +235,12 @@ def _text(data: Iterator[bytes]) -> Iterator[str]:
     yield decoder.feed(b"", final=True)
 
 
+def _ends(given: WriteFile) -> LineEnds:
+    from hearth.content.text import LineEnds
+
+    return LineEnds(given.line_ends.value) if given.line_ends else LineEnds.NONE
+
+
 class _Encoder:
     """Text that comes in pieces, as the bytes that the input asks for."""
 
@@ -209,7 +250,7 @@ class _Encoder:
         self._text = text
         self._encoding, marked = text.named(given.encoding or "utf-8")
         self._bom = given.bom or bool(marked)
-        self._ends = text.LineEnds(given.line_ends.value) if given.line_ends else text.LineEnds.NONE
+        self._ends = _ends(given)
 
     def pieces(self, texts: Iterator[str]) -> Iterator[bytes]:
         if self._bom:

@@ -236,6 +236,28 @@ def test_append_makes_a_file_that_is_missing(work: Path, hearth: Hearth) -> None
     assert (work / "new" / "log").read_bytes() == b"one"
 
 
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be", "utf-32-le", "utf-8"])
+def test_appended_text_follows_the_mark_of_the_file(work: Path, runtime: Runtime, encoding: str) -> None:
+    write(runtime, path="a", data="één\n", encoding=encoding, bom=True)
+    assert write(runtime, path="a", data="zwei\n", append=True, line_ends="crlf").error is None
+    assert write(runtime, path="a", data="drei\n", append=True, encoding=encoding, bom=True).error is None
+    assert (work / "a").read_bytes() == "\ufefféén\nzwei\r\ndrei\n".encode(encoding)
+    assert dispatch.call_json(runtime, "fs.undo", {"last": True}).error is None
+    assert (work / "a").read_bytes() == "\ufefféén\nzwei\r\n".encode(encoding)
+
+
+def test_a_mark_is_written_only_where_a_file_begins(work: Path, runtime: Runtime, hearth: Hearth) -> None:
+    (work / "empty").write_bytes(b"")
+    for path in ("empty", "new"):
+        for _ in range(2):
+            assert write(runtime, path=path, data="x", append=True, encoding="utf-16").error is None
+        assert (work / path).read_bytes() == "\ufeffxx".encode("utf-16-le")
+    (work / "bytes").write_bytes(b"\xff\xfex\0")
+    assert hearth("fs", "write", "bytes", "--append", stdin=b"as they come").status == 0
+    assert write(runtime, path="bytes", data="AA==", append=True, encoding="base64").error is None
+    assert (work / "bytes").read_bytes() == b"\xff\xfex\0as they come\0"
+
+
 def test_a_dry_run_changes_nothing(work: Path, hearth: Hearth) -> None:
     (work / "a").write_bytes(b"old")
     done = hearth("fs", "write", "a", "--data", "new", "--dry-run", "--json").json
