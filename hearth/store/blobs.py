@@ -214,9 +214,9 @@ class Blobs:
         try:
             yield
         except OSError as error:
-            if is_about(error, self._folder):
-                raise from_data_dir(error, os.path.dirname(self._folder)) from error
-            raise from_os(error, self._folder) from error
+            if error.filename is not None and not is_about(error, self._folder):
+                raise from_os(error, os.fsdecode(error.filename)) from error  # what was to be stored cannot be read
+            raise from_data_dir(error, os.path.dirname(self._folder)) from error
 
 
 def _renew(path: str) -> None:
