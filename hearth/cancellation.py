@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from threading import Event
+from threading import Event, Lock
 
 
 class Cancellation(Event):
@@ -16,6 +16,7 @@ class Cancellation(Event):
     def __init__(self) -> None:
         super().__init__()
         self.by_interrupt = False
+        self._changing = Lock()  # not taken by `set`, which may interrupt the thread that holds it
         self._callbacks: tuple[Callable[[], None], ...] = ()
 
     def interrupt(self) -> None:
@@ -31,10 +32,12 @@ class Cancellation(Event):
     @contextmanager
     def calls(self, callback: Callable[[], None]) -> Iterator[None]:
         """While the block runs, `set` calls `callback`; at once where it was set before."""
-        self._callbacks = (*self._callbacks, callback)
+        with self._changing:
+            self._callbacks = (*self._callbacks, callback)
         try:
             if self.is_set():
                 callback()
             yield
         finally:
-            self._callbacks = tuple(each for each in self._callbacks if each is not callback)
+            with self._changing:
+                self._callbacks = tuple(each for each in self._callbacks if each is not callback)

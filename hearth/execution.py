@@ -59,13 +59,14 @@ class Run:
 
     def __init__(self, launcher: Launcher, what: Launch) -> None:
         self._started = time.monotonic()
-        self._cancelled = self._interrupted = False
+        self._cancels = 0
+        self._interrupted = False
         self.process: Process = launcher.launch(what)
 
     def cancel(self, *, interrupt: bool = False) -> None:
         """Ask the tree to end now, on `interrupt` as Ctrl-C does; a second time, do not wait for it any more."""
         self._interrupted = interrupt
-        self._cancelled = True
+        self._cancels += 1
         self.process.wake()
 
     def to_end(self, deliver: Deliver, *, timeout_ms: int | None, grace_ms: int) -> Ending:
@@ -73,7 +74,8 @@ class Run:
         process = self.process
         try:
             process.pump(deliver, None if timeout_ms is None else timeout_ms / 1000)
-            timed_out = process.ended is None and not self._cancelled
+            cancelled = process.ended is None and self._cancels > 0
+            timed_out = process.ended is None and not cancelled
             if process.ended is None:
                 self._end_tree(deliver, grace_ms)
             pipes_held = process.holds_pipes and not process.pump(deliver, DRAIN_SECONDS)
@@ -87,14 +89,23 @@ class Run:
             process.close()
         assert process.ended is not None
         duration_ms = round((time.monotonic() - self._started) * 1000)
-        return Ending(process.ended, timed_out, self._cancelled, pipes_held and not timed_out, duration_ms)
+        return Ending(process.ended, timed_out, cancelled, pipes_held and not timed_out, duration_ms)
 
     def _end_tree(self, deliver: Deliver, grace_ms: int) -> None:
         if self._interrupted:
             self.process.interrupt()
         else:
             self.process.ask_to_end()
-        self.process.pump(deliver, grace_ms / 1000)
-        if self.process.ended is None or self.process.holds_pipes:
-            self.process.kill()
+        self._wait(deliver, grace_ms / 1000)
+        is_over = self.process.ended is not None and not self.process.holds_pipes
+        self.process.kill()  # also what went away from the program, and holds nothing of it
+        if not is_over:
             self.process.pump(deliver, KILL_SECONDS)
+
+    def _wait(self, deliver: Deliver, seconds: float) -> None:
+        """Until the program has ended and nothing holds its outputs, such as a part of it that cleans up; not longer
+        than `seconds`, nor when the call is taken back once more."""
+        asked, deadline = self._cancels, time.monotonic() + seconds
+        while self._cancels == asked and (left := deadline - time.monotonic()) > 0:
+            if self.process.pump(deliver, left):
+                return

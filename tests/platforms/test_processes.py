@@ -139,6 +139,29 @@ class TestPosix:
         ending, _ = run(launcher, python(tidy, mark), timeout_ms=700, grace_ms=5_000)
         assert (ending.timed_out, ending.exit.code, note.exists()) == (True, 0, True)
 
+    def test_a_part_of_a_program_has_time_to_clean_up_after_its_wrapper_is_gone(
+        self, launcher: Launcher, mark: str, tmp_path: Path
+    ) -> None:
+        note = tmp_path / "cleaned"
+        inner = (
+            "import signal, sys, time, pathlib\n"
+            f"def tidy(*_):\n    time.sleep(0.2); pathlib.Path({str(note)!r}).touch(); sys.exit(0)\n"
+            "signal.signal(signal.SIGTERM, tidy); print('ready', flush=True); time.sleep(300)"
+        )
+        wrapper = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {inner!r}])"
+        ending, _ = run(launcher, python(wrapper, mark), timeout_ms=700, grace_ms=5_000)
+        assert (ending.timed_out, note.exists()) == (True, True)
+
+    def test_a_time_out_also_ends_what_went_away_and_holds_nothing(self, launcher: Launcher, mark: str) -> None:
+        away = (
+            "import subprocess, sys, time\n"
+            f"subprocess.Popen([sys.executable, '-c', {SLEEPER!r}], start_new_session=True, stdin=subprocess.DEVNULL,"
+            " stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)\n"
+            "time.sleep(300)"
+        )
+        ending, _ = run(launcher, python(away, mark), timeout_ms=700, grace_ms=5_000)
+        assert (ending.timed_out, ending.exit.signal) == (True, 15)
+
     def test_a_stray_in_a_session_of_its_own_that_holds_the_outputs_is_found(
         self, launcher: Launcher, mark: str
     ) -> None:

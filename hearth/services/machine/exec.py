@@ -84,7 +84,9 @@ class ProgramEnded:
     withheld: Annotated[tuple[str, ...], Help("Variables that it did not get because they look like secrets.")]
     duration_ms: Annotated[int, Help("How long it ran.")]
     cpu_ms: Annotated[int | None, Help("Processor time of it and of the programs that it waited for.")]
-    peak_memory_bytes: Annotated[int | None, Help("Its most memory; null where the system does not tell.")]
+    peak_memory_bytes: Annotated[
+        int | None, Help("Its most memory; null where it is no more than hearth's own, which Linux counts in.")
+    ]
 
     @property
     def exit_status(self) -> int:

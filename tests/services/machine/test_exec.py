@@ -18,9 +18,11 @@ import pytest
 from hearth import artifacts, spill
 from hearth.containment import Root
 from hearth.errors import DatabaseReadOnly, HearthError, NoSpace, NotFound
+from hearth.execution import Run
 from hearth.model import State
 from hearth.runtime import Caller, Runtime
 from hearth.services.machine.exec import ProgramEnded, RunProgram, run_program, time_limit
+from hearth.services.machine.start import prepared
 from hearth.services.machine.variables import EnvPolicy
 from hearth.settings import MachineSettings, Settings
 from tests.marks import WINDOWS, needs_links, posix_only
@@ -234,6 +236,23 @@ class TestDirectory:
     def test_a_link_that_leads_out_is_refused(self, runtime: Runtime, work: Path, tmp_path: Path) -> None:
         (work / "link").symlink_to(tmp_path)
         assert error_of(runtime, command=sys.executable, cwd="link").code == "outside_root"
+
+    @needs_links
+    def test_one_that_is_swapped_for_a_link_in_between_changes_nothing(
+        self, runtime: Runtime, work: Path, tmp_path: Path
+    ) -> None:
+        if sys.platform != "linux":
+            pytest.skip("only Linux hands an open directory to a program")
+        (work / "inside").mkdir()
+        given = RunProgram(command=sys.executable, args=("-c", "import os; print(os.getcwd())"), cwd="inside")
+        heard: list[bytes] = []
+        with prepared(runtime, given) as start:
+            (work / "inside").rename(work / "moved")
+            (work / "inside").symlink_to(tmp_path)
+            Run(runtime.launcher, start.launch).to_end(
+                lambda _, data: heard.append(data), timeout_ms=4_000, grace_ms=100
+            )
+        assert b"".join(heard).decode().strip() == str((work / "moved").resolve())
 
     @posix_only("Windows keeps an open directory there")
     def test_one_that_is_deleted_while_hearth_stands_in_it_is_told(
