@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from enum import StrEnum
 from typing import Annotated, Any
 
-from hearth.errors import PermissionDenied
+from hearth.errors import Cancelled, PermissionDenied
 from hearth.model import Cli, Ge, Help, Items, Le, Len, State, model
 from hearth.platforms.process_table import Listed, ProcessTable
 from hearth.platforms.process_table import Port as Found
@@ -88,7 +88,8 @@ class ProcessList:
 
 
 def list_processes(runtime: Runtime, given: ListProcesses) -> ProcessList:
-    """Raises `PermissionDenied` where the system lets nobody list processes, or only an administrator their ports."""
+    """Raises `PermissionDenied` where the system lets nobody list processes, or only an administrator their ports;
+    `Cancelled`."""
     table = runtime.host.process_table()
     use = _cpu_use(runtime, table, given)
     processes = _listed(table, given)
@@ -152,7 +153,8 @@ def _cpu_use(runtime: Runtime, table: ProcessTable, given: ListProcesses) -> Use
         return lambda process: _share(process.cpu_ms, process.started_ms, now_ms)
     begun = runtime.clock.monotonic()
     before = {(each.pid, each.started_ms): each.cpu_ms for each in table.processes(given.pids or None, commands=False)}
-    runtime.cancelled.wait(given.sample_ms / 1000)
+    if runtime.cancelled.wait(given.sample_ms / 1000):
+        raise Cancelled("the call was cancelled")
 
     def during(process: Listed) -> float | None:
         used = before.get((process.pid, process.started_ms), 0)

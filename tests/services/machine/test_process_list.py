@@ -15,7 +15,10 @@ import psutil
 import pytest
 
 from hearth.clock import parse_timestamp
+from hearth.errors import Cancelled
 from hearth.platforms.psutil_table import PsutilTable
+from hearth.runtime import Runtime
+from hearth.services.machine.process_list import ListProcesses, list_processes
 from tests.marks import not_emulated, posix_only
 from tests.services.machine.started import PARENT, SLEEPER, Start, starting
 
@@ -116,6 +119,12 @@ def test_a_sample_measures_what_is_used_now(hearth: Hearth, start: Start) -> Non
     busy = start("print('up', flush=True)\nwhile True: pass")
     (found,) = listed(hearth, "--pid", str(busy.pid), "--sample", "200ms")
     assert 0 < found["cpu_percent"] <= 150
+
+
+def test_cancelling_ends_a_sample(runtime: Runtime) -> None:
+    runtime.cancelled.set()
+    with pytest.raises(Cancelled):
+        list_processes(runtime, ListProcesses(pids=(os.getpid(),), sample_ms=10_000))
 
 
 @not_emulated("the emulator lists no ports")
