@@ -208,9 +208,10 @@ def run() -> int:
 
     streams.prepare()
     try:
-        return main(sys.argv[1:])
+        status = main(sys.argv[1:])
     except streams.Terminated:
-        return 143
+        status = 143
+    return streams.status_of_signal() or status
 
 
 def main(words: list[str]) -> int:

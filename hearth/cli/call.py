@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import os
-import sys
 from typing import Annotated
 
 from hearth import catalog
-from hearth.cli import render
+from hearth.cli import render, streams
 from hearth.cli.exit_status import exit_status
 from hearth.cli.invoke import open_runtime
 from hearth.cli.options import Globals
@@ -75,7 +74,7 @@ def _json_text(text: str | None) -> str | bytes:
     if text is None:
         return "{}"
     if text == "-":
-        return sys.stdin.buffer.read()
+        return streams.standard_input().read()
     if not text.startswith("@"):
         return text
     try:
@@ -91,6 +90,6 @@ def _call_batch(options: Globals, given: CallOperation) -> int:
     runtime = open_runtime(options, Caller.BATCH)
     try:
         batch = Batch(runtime, render.write_bytes, jobs=given.jobs, ordered=given.ordered)
-        return batch.run(sys.stdin.buffer)
+        return batch.run(streams.standard_input())
     finally:
         runtime.close()

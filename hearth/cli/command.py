@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -11,7 +10,7 @@ from typing import Any
 import click
 
 from hearth import bounds
-from hearth.cli import words
+from hearth.cli import streams, words
 from hearth.cli.help import Command, Switch
 from hearth.errors import InvalidInput, Problem
 from hearth.fields import Field, fields_of
@@ -246,7 +245,7 @@ def _text(field: Field, word: str) -> str:
     if not (field.is_model or _shape(field).reads_file) or (word != "-" and (word[:1] != "@" or word[:2] == "@@")):
         return word
     if word == "-":
-        return _decoded(sys.stdin.buffer.read())
+        return _decoded(streams.standard_input().read())
     try:
         with open(word[1:], "rb") as file:
             return _decoded(file.read())

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from types import FrameType
 
 from hearth.cancellation import Cancellation
+from hearth.cli import streams
 
 
 class Heard:
@@ -17,7 +18,7 @@ class Heard:
 
     @property
     def exit_status(self) -> int | None:
-        return None if self.number is None else 130 if self.number == signal.SIGINT else 143
+        return None if self.number is None else streams.status_of(self.number)
 
 
 @contextmanager
@@ -32,8 +33,7 @@ def passed_on(cancelled: Cancellation) -> Iterator[Heard]:
         else:
             cancelled.set()
 
-    names = ("SIGINT", "SIGTERM", "SIGBREAK")
-    before = {number: signal.signal(number, hear) for name in names if (number := getattr(signal, name, None))}
+    before = {number: signal.signal(number, hear) for number in (signal.SIGINT, *streams.ending_signals())}
     try:
         yield heard
     finally:

@@ -76,7 +76,7 @@ def _tell(config: Configuration) -> None:
 
 def run_row(options: Globals, family: Family, row: Operation, given: Any) -> int:
     """Run a row and show what came of it; the exit status."""
-    runtime = open_runtime(options, lenient=row.lenient).for_call(stdin=sys.stdin.buffer)
+    runtime = open_runtime(options, lenient=row.lenient).for_call(stdin=sys.stdin and sys.stdin.buffer)
     try:
         if row.hears_signals:
             return _run_hearing(runtime, options, family, row, given)

@@ -8,11 +8,15 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from types import FrameType
-from typing import Any
+from typing import Any, BinaryIO
 
 
 class Terminated(BaseException):
-    """SIGTERM, or Ctrl-Break on Windows: everything unwinds, so that temporary files and locks go."""
+    """SIGTERM, a terminal that went away, or Ctrl-Break on Windows: everything unwinds, so that temporary files and
+    locks go."""
+
+
+_heard: list[int] = []  # the signals that were to end this process
 
 
 def prepare() -> None:
@@ -31,9 +35,19 @@ def _fill_gaps() -> None:
     while (descriptor := os.open(os.devnull, os.O_RDWR)) <= 2:
         os.set_inheritable(descriptor, True)
     os.close(descriptor)
-    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+    # A closed standard input stays one: an empty one would make a file empty.
+    for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:
-            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
+
+
+def standard_input() -> BinaryIO:
+    """The bytes of standard input. Raises `InvalidInput` where the caller closed it."""
+    if sys.stdin is None:
+        from hearth.errors import invalid
+
+        raise invalid("", "missing", "standard input is closed")
+    return sys.stdin.buffer
 
 
 def _on_termination() -> None:
@@ -41,12 +55,34 @@ def _on_termination() -> None:
 
     def terminate(number: int, _: FrameType | None) -> None:
         signal.signal(number, signal.SIG_IGN)  # a second one must not break the clean-up of the first
+        _heard.append(number)
         raise Terminated
 
-    for name in ("SIGTERM", "SIGBREAK"):
+    for number in ending_signals():
+        signal.signal(number, terminate)
+
+
+def ending_signals() -> Iterator[int]:
+    """The signals that ask a process to end, without what `nohup` had ignored."""
+    import signal
+
+    for name in ("SIGTERM", "SIGBREAK", "SIGHUP"):
         number: Any = getattr(signal, name, None)
-        if number is not None:
-            signal.signal(number, terminate)
+        if number is not None and not (name == "SIGHUP" and signal.getsignal(number) == signal.SIG_IGN):
+            yield number
+
+
+def status_of(number: int) -> int:
+    """The exit status of a process that a signal ended: 130, 143; 129 where the terminal went away."""
+    import signal
+
+    return 143 if number == getattr(signal, "SIGBREAK", None) else 128 + number
+
+
+def status_of_signal() -> int | None:
+    """The status that a signal decided, if one came. Libraries that run Python while they wait (SQLite, the watcher)
+    may have turned it into something else."""
+    return status_of(_heard[0]) if _heard else None
 
 
 @contextmanager

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import select
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +19,12 @@ REQUEST = b'{"id": 1, "operation": "fs.stat", "input": {"path": "."}}\n'
 posix_only = pytest.mark.skipif(os.name == "nt", reason="a Windows process cannot be sent this")
 
 
-def start(*words: str, env: dict[str, str] | None = None, stdout: Any = subprocess.PIPE) -> subprocess.Popen[bytes]:
+def start(
+    *words: str,
+    env: dict[str, str] | None = None,
+    stdout: Any = subprocess.PIPE,
+    before: Callable[[], object] | None = None,
+) -> subprocess.Popen[bytes]:
     root = str(Path(__file__).parents[2])
     return subprocess.Popen(
         [*COMMAND, *words],
@@ -25,6 +32,7 @@ def start(*words: str, env: dict[str, str] | None = None, stdout: Any = subproce
         stdin=subprocess.PIPE,
         stdout=stdout,
         stderr=subprocess.PIPE,
+        preexec_fn=before,
     )
 
 
@@ -87,18 +95,60 @@ def test_json_in_a_pipe_is_pure_ascii_without_a_bom(work: Path) -> None:
 
 
 @posix_only
-@pytest.mark.parametrize(("number", "status"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
-def test_a_signal_ends_a_batch_with_its_own_status(work: Path, number: signal.Signals, status: int) -> None:  # noqa: ARG001
+@pytest.mark.parametrize(("name", "status"), [("SIGTERM", 143), ("SIGINT", 130), ("SIGHUP", 129)])
+def test_a_signal_ends_a_batch_with_its_own_status(work: Path, name: str, status: int) -> None:  # noqa: ARG001
     process = start("call", "--batch", "--jobs", "2")
     assert process.stdin is not None
     assert process.stdout is not None
     process.stdin.write(REQUEST)
     process.stdin.flush()
     assert json.loads(process.stdout.readline())["exit_status"] == 0
-    process.send_signal(number)
+    process.send_signal(signal.Signals[name])
     ended, _, err = finish(process)
     assert ended == status
     assert b"Traceback" not in err
+
+
+@posix_only
+@pytest.mark.parametrize(("name", "status"), [("SIGTERM", 143), ("SIGINT", 130), ("SIGHUP", 129)])
+def test_a_signal_ends_a_watch_with_its_own_status(work: Path, name: str, status: int) -> None:
+    process = start("fs", "watch", ".", "--ndjson")
+    assert process.stdout is not None
+    for number in range(100):  # until it watches
+        (work / f"new-{number}").write_bytes(b"")
+        if select.select([process.stdout], [], [], 0.1)[0]:
+            break
+    process.send_signal(signal.Signals[name])
+    assert finish(process)[0] == status
+
+
+@posix_only
+def test_what_nohup_started_outlives_its_terminal(work: Path) -> None:  # noqa: ARG001
+    process = start("call", "--batch", before=lambda: signal.signal(1, signal.SIG_IGN))
+    assert process.stdin is not None
+    assert process.stdout is not None
+    for _ in range(2):
+        process.stdin.write(REQUEST)
+        process.stdin.flush()
+        assert json.loads(process.stdout.readline())["exit_status"] == 0
+        process.send_signal(1)  # SIGHUP
+    assert finish(process)[0] == 0
+
+
+@posix_only
+def test_a_closed_standard_input_makes_no_file_empty(work: Path) -> None:
+    (work / "kept").write_bytes(b"old")
+    root = str(Path(__file__).parents[2])
+    for words in ("fs write kept", "call fs.stat -", "call --batch", "fs patch kept --diff -"):
+        done = subprocess.run(
+            ["sh", "-c", f'exec "{sys.executable}" -m hearth {words} <&-'],
+            env={**os.environ, "PYTHONPATH": root},
+            capture_output=True,
+            timeout=5,
+            check=False,
+        )
+        assert (done.returncode, b"Traceback" in done.stderr) == (2, False), words
+    assert (work / "kept").read_bytes() == b"old"
 
 
 @posix_only

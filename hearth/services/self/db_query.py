@@ -7,7 +7,7 @@ import sqlite3
 from collections.abc import Callable, Iterator
 from typing import Annotated, Any
 
-from hearth.errors import HearthError, OutOfTime, invalid
+from hearth.errors import Cancelled, HearthError, OutOfTime, invalid
 from hearth.model import Cli, Ge, Help, Items, Le, Len, State, model
 from hearth.runtime import Runtime
 from hearth.services.self.db import opened
@@ -48,14 +48,18 @@ def query(runtime: Runtime, given: QueryDatabase) -> QueryRows:
     """Raises `InvalidInput` for a wrong or a writing statement, `OutOfTime`."""
     deadline = runtime.clock.monotonic() + given.timeout_ms / 1000
 
-    def must_stop() -> bool:
-        return runtime.cancelled.is_set() or runtime.clock.monotonic() > deadline
+    def stopped() -> HearthError | None:
+        if runtime.cancelled.is_set():
+            return Cancelled("the call was cancelled")
+        if runtime.clock.monotonic() > deadline:
+            return OutOfTime(f"the query ran for more than {given.timeout_ms} ms", timeout_ms=given.timeout_ms)
+        return None
 
-    with opened(runtime) as database, _guarded(database.conn, must_stop):
+    with opened(runtime) as database, _guarded(database.conn, lambda: stopped() is not None):
         try:
             rows, ended_by = _bounded(database.query(given.sql, given.param or {}), given.limit)
         except (sqlite3.Error, sqlite3.Warning, ValueError) as error:
-            raise _refusal(error, given) from error
+            raise _refusal(error, stopped) from error
     return QueryRows(state=State.PARTIAL if ended_by else State.COMPLETED, rows=rows, ended_by=ended_by)
 
 
@@ -104,9 +108,10 @@ def _shown(value: Any) -> Any:
     return base64.b64encode(value).decode("ascii") if isinstance(value, bytes) else value
 
 
-def _refusal(error: Exception, given: QueryDatabase) -> HearthError:
+def _refusal(error: Exception, stopped: Callable[[], HearthError | None]) -> BaseException:
     if getattr(error, "sqlite_errorcode", 0) == sqlite3.SQLITE_INTERRUPT:
-        return OutOfTime(f"the query ran for more than {given.timeout_ms} ms", timeout_ms=given.timeout_ms)
+        # SQLite keeps to itself what a signal raised while it asked whether to go on.
+        return stopped() or KeyboardInterrupt()
     if "authorized" in str(error) or "prohibited" in str(error) or isinstance(error, ValueError):
         return invalid("sql", "not_reading", "must be one statement that only reads")
     return invalid("sql", "wrong_sql", str(error), hint="`hearth db schema` shows the tables")

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from hearth.clock import Clock
 from hearth.store.database import FILE_NAME, SCHEMA_VERSION
 
 Hearth = Callable[..., Any]
@@ -213,3 +214,24 @@ def test_vacuum_gives_free_pages_back(hearth: Hearth, used: Path) -> None:
     done = hearth("db", "vacuum", "--json")
     assert done.json["size_after"] < done.json["size_before"] - 1_000_000
     assert used.stat().st_size < 200_000
+
+
+def test_ctrl_c_ends_a_query_and_is_no_time_limit(
+    hearth: Hearth,
+    used: Path,  # noqa: ARG001
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked = 0
+
+    def monotonic(self: Clock) -> float:  # noqa: ARG001
+        nonlocal asked
+        asked += 1
+        if asked == 5:  # SQLite asks in the middle of the query
+            raise KeyboardInterrupt
+        return 0.0
+
+    monkeypatch.setattr(Clock, "monotonic", monotonic)
+    endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
+    done = hearth("db", "query", endless)
+    assert (done.status, done.err) == (130, "")
+    assert asked >= 5
