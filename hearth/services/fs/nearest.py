@@ -25,6 +25,8 @@ MAX_DIFFERENCES = 8  # that are told
 MAX_SEARCHES = 40  # for where two stretches agree again, before they count as not alike
 MAX_SHOWN = 2_000  # characters of the nearest text
 NEARBY = 64  # characters that differences may shift a stretch by
+SHORT = 12  # characters of old that have to agree more
+MAX_PIECED = 2_000_000  # characters of a text in which pieces of words are looked for
 RESYNC = 16  # characters within which the two texts must agree again
 _WORD = r"\w{2,}|[^\w\s]{2,}|[^\W\d]"
 
@@ -142,12 +144,18 @@ def nearest(text: str, old: str) -> Likeness | None:
             best = found
         if best.same * 10 >= len(old) * 9:
             break
-    return best if best is not None and best.same * 3 >= len(old.strip()) else None
+    if best is None:
+        return None
+    # A third of a few letters is soon the same by chance.
+    least = 1 / 2 if len(old.strip()) <= SHORT else 1 / 3
+    return best if best.same >= least * len(old.strip()) else None
 
 
 def _places(text: str, old: str) -> Iterator[tuple[int, int]]:
     """Where to compare: places in the text and in `old` that hold the same word, the most promising first."""
-    hits = sorted(_hits(text, old)) or sorted(_hits(text.lower(), old.lower()))
+    hits = sorted(_hits(text, _anchors(text, old))) or sorted(_hits(text.lower(), _anchors(text.lower(), old.lower())))
+    if not hits and len(text) <= MAX_PIECED:
+        hits = sorted(_hits(text, _pieces(text, old)))
     scored: dict[int, tuple[int, int, int]] = {}
     left = weight = 0
     for right, hit in enumerate(hits):
@@ -172,8 +180,8 @@ class Hit(NamedTuple):
     weight: int
 
 
-def _hits(text: str, old: str) -> Iterator[Hit]:
-    for word, at in _anchors(text, old):
+def _hits(text: str, anchors: list[tuple[str, int]]) -> Iterator[Hit]:
+    for word, at in anchors:
         place, count = text.find(word), 0
         while place >= 0 and count < MAX_HITS:
             yield Hit(place - at, place, at, len(word))
@@ -189,6 +197,18 @@ def _anchors(text: str, old: str) -> list[tuple[str, int]]:
     counted = [(text.count(word), word, at) for word, at in longest]
     rare = [each for each in counted if 0 < each[0] <= MAX_HITS]
     return [(word, at) for _, word, at in rare or counted]
+
+
+def _pieces(text: str, old: str) -> list[tuple[str, int]]:
+    """Parts of the longest words, with their places: a misspelt word still holds some of them."""
+    longest = sorted(re.finditer(_WORD, old), key=lambda found: found.start() - found.end())[: MAX_ANCHORS // 3]
+    pieces: dict[str, int] = {}
+    for found in longest:
+        size = max(2, len(found[0]) // 3)
+        for at in range(0, len(found[0]) - 1, 1 if size == 2 else size):
+            pieces.setdefault(found[0][at : at + size], found.start() + at)
+    known = [(piece, at) for piece, at in pieces.items() if len(piece) > 1 and piece in text]
+    return known[:MAX_ANCHORS]
 
 
 def _compare(text: str, old: str, place: int, anchor: int) -> Likeness:

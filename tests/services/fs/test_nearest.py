@@ -72,6 +72,22 @@ def test_the_best_of_many_similar_places_is_chosen() -> None:
     assert told["line"] == 1235
 
 
+@pytest.mark.parametrize("typo", ["alpah", "lpha_", "gammx", "gaXma", "xamma", "cmpute", "retrun", "totla"])
+def test_a_misspelt_word_is_near_the_right_one(typo: str) -> None:
+    text = "alpha\nbeta\ngamma\ncompute the total\nreturn\n"
+    right = {"a": "alpha", "l": "alpha", "g": "gamma", "x": "gamma", "c": "compute", "r": "return", "t": "total"}[
+        typo[0]
+    ]
+    told = nearest.explain(text, typo, "old").details["nearest"]
+    assert told["line"] == text[: text.index(right)].count("\n") + 1
+    assert told["differences"] and told["same_characters"] * 2 >= len(typo)
+
+
+@pytest.mark.parametrize("old", ["banana", "zzzz", "0123456789 ~~~~"])
+def test_a_word_is_not_near_what_shares_a_few_letters(old: str) -> None:
+    assert "nearest" not in nearest.explain("alpha\nbeta\ngamma\nreturn the total\n", old, "old").details
+
+
 def test_nothing_alike_says_so() -> None:
     conflict = nearest.explain("completely\ndifferent\n", "0123456789 ~~~~", "old")
     assert "nearest" not in conflict.details
@@ -97,5 +113,6 @@ def test_any_mebibyte_is_explained_in_bounded_time(kind: str) -> None:
     for size in (10, 1_000, 15_000):
         old = text[500_000 : 500_000 + size].replace(" ", "\xa0").replace("e", "x", 3)
         nearest.explain(text, old, "old")
+        nearest.explain(text, old.replace("s", "_").replace("r", "~").replace("l", "!"), "old")
     # The promise is 100 ms each on an idle machine; this bound catches what grows with the square.
     assert time.process_time() - started < 1
