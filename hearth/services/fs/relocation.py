@@ -45,6 +45,13 @@ def _trash_place(runtime: Runtime, path: str) -> Place:
     return place
 
 
+def _way_round(kind: Kind, *, may_replace: bool) -> str | None:
+    """What the caller may have meant whose target exists."""
+    if kind is Kind.DIRECTORY:
+        return "end the target with / to put it into the directory"
+    return "pass --overwrite (overwrite: true) to replace it" if may_replace and kind is Kind.FILE else None
+
+
 class Move(Step):
     """Give what stands at `path` the place `to`; with `overwrite` a file there is replaced, and backed up.
 
@@ -166,7 +173,8 @@ class Move(Step):
             self._renames_case = target.name != self.at.name
             return
         if not self.overwrite or there.kind is not Kind.FILE or entry.kind is not Kind.FILE:
-            raise AlreadyExists(f"{target.path} exists already", path=target.path, kind=str(there.kind))
+            hint = _way_round(there.kind, may_replace=entry.kind is Kind.FILE)
+            raise AlreadyExists(f"{target.path} exists already", hint=hint, path=target.path, kind=str(there.kind))
         self.change.before_mode = there.mode
         old = target.open_file()
         try:
@@ -304,7 +312,9 @@ class Copy(Step):
         place, source = self.at, self.source
         assert source is not None
         if place.entry is not None:
-            raise AlreadyExists(f"{place.path} exists already", path=place.path, kind=str(place.entry.kind))
+            kind = place.entry.kind
+            hint = _way_round(kind, may_replace=False)
+            raise AlreadyExists(f"{place.path} exists already", hint=hint, path=place.path, kind=str(kind))
         _ = source.found
         refuse_root(source)
         refuse_inside_itself(mutation.host, source, place)

@@ -5,7 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Annotated
 
-from hearth.errors import BackupMissing, Conflict, HearthError, NotApplied, NotFound, OutsideRoot, ReadOnlyRoot, invalid
+from hearth.errors import (
+    BackupMissing,
+    Conflict,
+    HearthError,
+    NotApplied,
+    NotEmpty,
+    NotFound,
+    OutsideRoot,
+    ReadOnlyRoot,
+    invalid,
+)
 from hearth.model import Help, Items, PathName, State, model
 from hearth.runtime import Runtime
 from hearth.services.fs import mutation
@@ -87,7 +97,13 @@ def revert(
         return answer
     for step in steps[1:]:
         step.deferred = True
-    done = mutation.apply(runtime, steps, operation=operation, group=group, undoes=wanted)
+    try:
+        done = mutation.apply(runtime, steps, operation=operation, group=group, undoes=wanted)
+    except NotEmpty as error:
+        path = error.details["path"]
+        hint = "something was put into it since; nothing was undone"
+        told = {"path": path, "operation": "mkdir", "expected_sha256": None}
+        raise Conflict(f"changed since: {path}", hint=hint, conflicts=[told]) from error
     return ChangesReverted(
         receipts=answer.receipts,
         changes=answer.changes,

@@ -39,11 +39,27 @@ def test_mkdir_makes_one_directory_and_with_parents_the_way_to_it(work: Path, he
     assert tree_of(work).keys() == {"a"}
 
 
-def test_a_directory_that_was_filled_since_is_not_undone(work: Path, hearth: Hearth) -> None:
-    receipt = hearth("fs", "mkdir", "a", "--json").json["receipt"]
-    (work / "a" / "kept").write_bytes(b"")
-    assert hearth("fs", "undo", receipt).status == 1
-    assert (work / "a" / "kept").exists()
+def test_a_directory_that_was_filled_since_is_a_conflict_with_its_name(work: Path, runtime: Runtime) -> None:
+    call(runtime, "mkdir", path="d/e", parents=True)
+    (work / "d" / "e" / "file").write_bytes(b"x")
+    error = refused(runtime, "undo", last=True)
+    assert (error.code, error.exit_status) == ("conflict", 3) and "--recursive" not in (error.hint or "")
+    assert [Path(each["path"]).name for each in error.details["conflicts"]] == ["e"]
+    assert (work / "d" / "e" / "file").exists()
+
+
+def test_what_stands_in_the_way_comes_with_the_way_round_it(work: Path, runtime: Runtime) -> None:
+    for name in ("a", "b"):
+        (work / name).write_bytes(b"x")
+        (work / f"d{name}").mkdir()
+    assert "--overwrite" in refused(runtime, "move", path="a", to="b").hint
+    for operation, given in (
+        ("move", {"path": "a", "to": "da"}),
+        ("move", {"path": "da", "to": "db"}),
+        ("copy", {"path": "da", "to": "db", "recursive": True}),
+    ):
+        assert "with /" in refused(runtime, operation, **given).hint
+    assert refused(runtime, "move", path="da", to="a").hint is None
 
 
 def test_move_renames_and_undo_moves_back(tree: Path, hearth: Hearth) -> None:
