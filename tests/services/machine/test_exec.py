@@ -399,6 +399,7 @@ class TestEnd:
 
     @posix_only("processor time")
     @pytest.mark.slow
+    @pytest.mark.timeout(60)
     def test_a_program_that_uses_up_its_processor_time_is_ended(self, runtime: Runtime) -> None:
         ended = python(runtime, "while True: pass", cpu_seconds=1)
         assert (ended.state, ended.signal) == (State.FAILED, signal.SIGXCPU)
