@@ -89,6 +89,15 @@ class Root(Group):
             ("Commands", [(name, _summary(name)) for name in own]),
         ]
 
+    def elsewhere(self, name: str) -> list[str]:
+        families = [catalog.family(each) for each in catalog.FAMILIES]
+        return [
+            f"hearth {family.name} {name}"
+            for family in families
+            for row in family.operations
+            if not family.top_level and row.at_shell == (name,)
+        ]
+
 
 def _top_level() -> dict[str, Callable[[], click.Command]]:
     from hearth.cli import edge

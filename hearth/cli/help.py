@@ -9,6 +9,16 @@ import click
 
 from hearth.errors import OutputFailed
 
+# What people's fingers know from other programs.
+OTHER_NAMES = {
+    "cat": "read",
+    "cp": "copy",
+    "grep": "search",
+    "ls": "list",
+    "mv": "move",
+    "rm": "delete",
+    "tree": "list",
+}
 Pairs = Sequence[tuple[str, str]]
 
 
@@ -60,8 +70,14 @@ class Group(click.Group):
     def _nearest(self, ctx: click.Context, name: str) -> str:
         from difflib import get_close_matches
 
-        near = get_close_matches(name, self.list_commands(ctx), 1)
+        known = self.list_commands(ctx)
+        meant = OTHER_NAMES.get(name, name)
+        near = [meant] if meant in known else get_close_matches(name, known, 1) or self.elsewhere(meant)
         return f"; did you mean {near[0]}?" if near else ""
+
+    def elsewhere(self, name: str) -> list[str]:  # noqa: ARG002
+        """The commands of that name at other places of the tree."""
+        return []
 
 
 class Switch(click.Option):

@@ -98,3 +98,19 @@ def test_a_bug_at_the_edge_names_the_file_with_its_traceback(
     done = hearth("--json")
     assert (done.status, done.json["error"]["code"]) == (70, "internal_error")
     assert "ZeroDivisionError: seven" in Path(done.json["error"]["details"]["file"]).read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    ("words", "meant"),
+    [
+        ("fs rm x", "delete"),
+        ("fs cat x", "read"),
+        ("fs serach x", "search"),
+        ("stat x", "hearth fs stat"),
+        ("docter", "doctor"),
+    ],
+)
+def test_a_wrong_command_is_told_the_one_that_was_probably_meant(hearth: Hearth, words: str, meant: str) -> None:
+    done = hearth(*words.split())
+    assert done.status == 2
+    assert f"; did you mean {meant}?" in done.err
