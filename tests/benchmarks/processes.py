@@ -29,7 +29,7 @@ def processes(setting: Setting) -> list[Row]:
         series = interleaved({"hearth": hearth, "psutil": by_psutil}, setting.rounds * 3, warm_up=2)
     return [
         compare(
-            f"`machine process-list` of {COUNT} processes, command lines redacted",
+            f"`machine process-list` of {COUNT} processes and the machine's own, command lines redacted",
             "`psutil.process_iter` with the same fields",
             series["hearth"],
             series["psutil"],
@@ -51,10 +51,9 @@ def by_psutil() -> Sample:
 
 @contextmanager
 def crowd() -> Iterator[None]:
-    """As many processes as are missing to COUNT, which wait for their input to end."""
-    missing = max(0, COUNT - len(psutil.pids()))
+    """COUNT processes, which wait for their input to end, beside those that come and go anyway."""
     words = [sys.executable, "-S", "-c", SLEEPER] if sys.platform == "win32" else ["cat"]
-    made = [subprocess.Popen(words, stdin=subprocess.PIPE) for _ in range(missing)]
+    made = [subprocess.Popen(words, stdin=subprocess.PIPE) for _ in range(COUNT)]
     try:
         yield
     finally:
