@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import tomllib
 from collections import Counter
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -52,6 +53,7 @@ def test_a_test_that_holds_a_fault_exists(fault: str, test: str) -> None:
     assert name in _tests_in(source), f"fault {fault} names {name}, which {file} does not have"
 
 
+@cache
 def _tests_in(source: Path) -> set[str]:
     tree = ast.parse(source.read_text(encoding="utf-8"))
     return {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and node.name.startswith("test_")}

@@ -17,13 +17,19 @@ from tests.contracts import inputs
 
 MODELS = {f"{family.name}.{row.name}": types_of(family.load(row.target))[0] for family, row in catalog.walk()}
 MODELS["every kind of field"] = inputs.EveryKind
-quick = settings(
-    max_examples=40,
-    deadline=None,
-    derandomize=True,
-    database=None,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
+EXAMPLES = pytest.mark.parametrize(
+    "examples", [12, pytest.param(300, marks=(pytest.mark.slow, pytest.mark.timeout(120)))], ids=["few", "many"]
 )
+
+
+def tried(examples: int) -> settings:
+    return settings(
+        max_examples=examples,
+        deadline=None,
+        derandomize=True,
+        database=None,
+        suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
+    )
 
 
 def _with_fields(base: type) -> list[tuple[str, str]]:
@@ -35,11 +41,12 @@ def _with_fields(base: type) -> list[tuple[str, str]]:
     ]
 
 
+@EXAMPLES
 @pytest.mark.parametrize("operation", MODELS)
-def test_shell_and_json_accept_the_same_and_refuse_with_the_same_words(operation: str) -> None:
+def test_shell_and_json_accept_the_same_and_refuse_with_the_same_words(operation: str, examples: int) -> None:
     model = MODELS[operation]
 
-    @quick
+    @tried(examples)
     @given(inputs.any_input(model))
     def agree(value: dict[str, Any]) -> None:
         assert _by_shell(model, value) == _by_json(model, value)
@@ -47,12 +54,13 @@ def test_shell_and_json_accept_the_same_and_refuse_with_the_same_words(operation
     agree()
 
 
+@EXAMPLES
 @pytest.mark.parametrize("operation", MODELS)
-def test_null_means_absent_for_every_optional_field(operation: str) -> None:
+def test_null_means_absent_for_every_optional_field(operation: str, examples: int) -> None:
     model = MODELS[operation]
     optional = [field.name for field in fields_of(model) if not field.required]
 
-    @quick
+    @tried(examples)
     @given(inputs.good(model))
     def same(value: dict[str, Any]) -> None:
         absent = {name: item for name, item in value.items() if item is not None}
