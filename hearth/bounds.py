@@ -80,7 +80,7 @@ def _check_item(where: str, base: Any, metadata: tuple[Any, ...], value: Any) ->
         if value not in words:
             yield Problem(where, "not_one_of", f"must be one of {', '.join(words)}")
         return
-    if isinstance(base, type) and is_dataclass(base) and not isinstance(value, base):
+    if isinstance(base, type) and is_dataclass(base) and not isinstance(value, (base, dict)):
         yield Problem(where, "wrong_type", "must be an object")
         return
     if base in _NAMES and not _has_type(value, base):

@@ -173,4 +173,4 @@ def _problems_at(model: type, value: Any, path: tuple[Any, ...], kind: str) -> l
     if field.is_model and below:
         inside = _problems_at(field.base, nested, below, kind)
         return [dataclasses.replace(problem, field=f"{prefix}.{problem.field}") for problem in inside]
-    return [] if field.is_model else list(check_field(field, value[name]))
+    return list(check_field(field, value[name]))

@@ -34,6 +34,24 @@ def test_call_answers_a_wrong_input_in_json_with_the_field(hearth: Hearth) -> No
     ]
 
 
+@pytest.mark.parametrize(
+    ("replacements", "told"),
+    [
+        ("x", ["replacements: must be a list"]),
+        ({"old": "a"}, ["replacements: must be a list"]),
+        (["x"], ["replacements.0: must be an object"]),
+        ([5, {"old": "a", "new": "b"}], ["replacements.0: must be an object"]),
+    ],
+)
+def test_a_list_of_objects_that_is_none_is_told_in_hearths_own_words(
+    hearth: Hearth, replacements: Any, told: list[str]
+) -> None:
+    done = hearth("call", "fs.patch", json.dumps({"path": "a", "replacements": replacements}))
+    problems = done.json["error"]["details"]["problems"]
+    assert done.status == 2
+    assert [f"{each['field']}: {each['message']}" for each in problems] == told
+
+
 def test_json_whose_quotes_a_shell_ate_is_told_the_way_around(hearth: Hearth) -> None:
     done = hearth("call", "fs.stat", "{path: a.txt}")
     assert done.status == 2
