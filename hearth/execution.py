@@ -18,7 +18,7 @@ from hearth.errors import Cancelled
 from hearth.platforms.processes import Deliver, Exit, Launch, Launcher, Process
 
 DRAIN_SECONDS = 0.25  # for outputs that are still open once the program has ended
-KILL_SECONDS = 5.0  # for the system to carry out a kill
+KILL_SECONDS = 2.0  # for the system to carry out a kill; what was older and was lent the outputs lives on
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
-from collections.abc import Iterator
+import stat
+from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING
 
 from hearth.platforms.base import Directory
@@ -63,16 +64,45 @@ class LinuxHost(PosixHost):
         return None
 
 
-def strays(mark: str) -> Iterator[int]:
-    """The processes of this user whose environment holds `mark`."""
+def strays(mark: str, leader: int, pipes: Collection[int]) -> Iterator[int]:
+    """The processes of this user whose environment holds `mark`, or that started after `leader` and can write to one
+    of `pipes`, which are told by inode."""
     wanted = mark.encode("utf-8")
+    since = _started_ticks(str(leader))
     for name in os.listdir("/proc"):
         if name.isdigit():
-            with contextlib.suppress(OSError), open(f"/proc/{name}/environ", "rb") as file:
-                if wanted in file.read() and not _is_zombie(name):
+            with contextlib.suppress(OSError):
+                if (_has_mark(name, wanted) or _writes_to(name, pipes, since)) and not _is_zombie(name):
                     yield int(name)
 
 
-def _is_zombie(pid: str) -> bool:
-    with open(f"/proc/{pid}/stat", "rb") as file:
-        return file.read().rpartition(b")")[2].split()[0] == b"Z"
+def _has_mark(name: str, wanted: bytes) -> bool:
+    with open(f"/proc/{name}/environ", "rb") as file:
+        return bool(wanted) and wanted in file.read()
+
+
+def _writes_to(name: str, pipes: Collection[int], since: int) -> bool:
+    # One that is older, as the master of an ssh connection or a terminal multiplexer, was only lent the pipe.
+    if not pipes or _started_ticks(name) < since:
+        return False
+    wanted = {f"pipe:[{pipe}]" for pipe in pipes}
+    folder = f"/proc/{name}/fd"
+    # The links are writable where the descriptor is; hearth's own end, which a fork of it has for a moment, is not.
+    return any(
+        os.readlink(f"{folder}/{each}") in wanted and os.lstat(f"{folder}/{each}").st_mode & stat.S_IWUSR
+        for each in os.listdir(folder)
+    )
+
+
+def _started_ticks(name: str) -> int:
+    """When a process started: field 22 of proc(5)'s stat, of which the second may hold spaces."""
+    return int(_facts_of(name)[19])
+
+
+def _is_zombie(name: str) -> bool:
+    return _facts_of(name)[0] == b"Z"
+
+
+def _facts_of(name: str) -> list[bytes]:
+    with open(f"/proc/{name}/stat", "rb") as file:
+        return file.read().rpartition(b")")[2].split()

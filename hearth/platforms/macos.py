@@ -7,7 +7,7 @@ import ctypes
 import os
 import subprocess
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING
 
 from hearth.platforms.posix import PosixHost
@@ -93,8 +93,8 @@ def exit_descriptor(pid: int) -> int:
     return os.dup(queue.fileno())
 
 
-def strays(mark: str) -> Iterator[int]:
-    """The processes of this user whose environment holds `mark`."""
+def strays(mark: str, _leader: int, _pipes: Collection[int]) -> Iterator[int]:
+    """The processes of this user whose environment holds `mark`; who holds a pipe is not told here."""
     import psutil
 
     try:

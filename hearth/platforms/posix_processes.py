@@ -9,7 +9,7 @@ import signal
 import subprocess
 import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from typing import TYPE_CHECKING
 
 from hearth.platforms.posix_programs import refusal
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 CHUNK_BYTES = 65_536
 _SHELL = "/bin/sh"
+# Who left the group of a program: told by its mark, its pid, and the inodes of the pipes that are still held.
+Strays = Callable[[str, int, Collection[int]], Iterable[int]]
 
 # Its input closes when hearth ends, however that comes about; then the groups that are left are killed. They stand in
 # a file, a line each, 0 for one that is over: unlike a message, writing there wakes nobody. A shell, because it starts
@@ -112,7 +114,7 @@ class PosixProcess:
         child: subprocess.Popen[bytes],
         mark: str,
         watchdog: Watchdog,
-        strays: Callable[[str], Iterable[int]],
+        strays: Strays,
         exit_descriptor: int,
         own_peak_bytes: int,
     ) -> None:
@@ -217,11 +219,11 @@ class PosixProcess:
 
     def kill(self) -> None:
         self._signal_group(signal.SIGKILL)
+        pipes = {os.fstat(descriptor).st_ino for descriptor in self._outputs}
         for _ in range(3):  # a stray may start another one while it is looked for
             found: list[int] = []
-            if self._mark:
-                with contextlib.suppress(OSError):  # not every sandbox tells; the group is killed without
-                    found += self._strays(self._mark)
+            with contextlib.suppress(OSError):  # not every sandbox tells; the group is killed without
+                found += self._strays(self._mark, self.pid, pipes)
             for pid in found:
                 with contextlib.suppress(ProcessLookupError, PermissionError):
                     os.kill(pid, signal.SIGKILL)
@@ -310,7 +312,7 @@ class PosixLauncher:
     def __init__(
         self,
         exit_descriptor: Callable[[int], int],
-        strays: Callable[[str], Iterable[int]],
+        strays: Strays,
     ) -> None:
         self.exit_descriptor = exit_descriptor
         self.strays = strays

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import socket
 import subprocess
 import sys
 import threading
@@ -33,6 +34,13 @@ def _is_marked(process: psutil.Process, mark: str) -> bool:
         return process.status() != psutil.STATUS_ZOMBIE and process.environ().get("HEARTH_TEST_MARK") == mark
     except (psutil.Error, OSError):
         return False
+
+
+def _is_over(pid: int) -> bool:
+    try:
+        return psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return True
 
 
 def python(code: str, mark: str = "") -> Launch:
@@ -172,10 +180,38 @@ class TestPosix:
         ending, heard = run(launcher, python(stray, mark))
         assert (ending.exit.code, ending.pipes_held, heard[Stream.STDOUT]) == (0, True, b"hi\n")
 
+    @pytest.mark.skipif(sys.platform != "linux", reason="where the system tells who holds a pipe")
+    def test_a_stray_that_shed_the_environment_too_is_found_by_the_outputs_that_it_holds(
+        self, launcher: Launcher, mark: str
+    ) -> None:
+        shed = (
+            "import os, subprocess, sys\nbelow = subprocess.Popen(['sleep', '300'], env={}, start_new_session=True)\n"
+        )
+        for rest, timeout_ms in (("print(below.pid)", 20_000), ("print(below.pid, flush=True); below.wait()", 500)):
+            ending, heard = run(launcher, python(shed + rest, mark), timeout_ms=timeout_ms)
+            assert ending.timed_out == (timeout_ms == 500)
+            assert ending.duration_ms < 2_000
+            assert _is_over(int(heard[Stream.STDOUT]))
+
+    @pytest.mark.skipif(sys.platform != "linux", reason="where the system tells who holds a pipe")
+    def test_an_older_process_that_was_lent_the_outputs_lives_on(self, launcher: Launcher, mark: str) -> None:
+        ours, theirs = socket.socketpair()
+        keep = (
+            "import socket, time; s = socket.socket(fileno=0); s.send(b'r');"
+            " kept = socket.recv_fds(s, 1, 4); time.sleep(300)"
+        )
+        lend = "import os, socket; socket.send_fds(socket.socket(fileno=0), [b'x'], [1]); print('lent')"
+        with ours, theirs, subprocess.Popen([sys.executable, "-c", keep], stdin=ours.fileno()) as older:
+            assert theirs.recv(1) == b"r"
+            ending, heard = run(launcher, python(lend, mark)._replace(stdin=theirs.fileno()))
+            lives = older.poll() is None
+            older.kill()
+        assert (ending.exit.code, heard[Stream.STDOUT], lives) == (0, b"lent\n", True)
+
     def test_a_tree_is_ended_where_the_system_does_not_list_processes(self, mark: str) -> None:
         from hearth.platforms.posix_processes import PosixLauncher
 
-        def refused(_mark: str) -> list[int]:
+        def refused(*_: object) -> list[int]:
             raise PermissionError("no list of processes in this sandbox")
 
         usual = local_host().make_launcher()
