@@ -15,7 +15,7 @@ from hearth.cli.app import build_app
 from hearth.cli.options import Globals
 from hearth.document import plain
 from hearth.fields import Field, fields_of
-from hearth.model import Cli, State
+from hearth.model import Cli, Hidden, State
 from hearth.operation import Family, Operation, types_of
 
 OWN = [(edge.FAMILY, row) for row in edge.FAMILY.operations]
@@ -61,6 +61,14 @@ def test_every_field_has_a_sentence_of_help(family: Family, row: Operation) -> N
         if field.name != "state" and not re.fullmatch(r"[A-Z0-9`~].*[.?]", field.help, re.DOTALL)
     ]
     assert unexplained == []
+
+
+@every_row
+def test_people_are_told_which_items_failed_and_why(family: Family, row: Operation) -> None:
+    result = types_of(family.load(row.target))[1]
+    if dataclasses.is_dataclass(result) and not row.stream:  # a stream tells the error in its place
+        errors = [field for field in fields_of(result) if field.name == "errors"]
+        assert not any(isinstance(fact, Hidden) for field in errors for fact in field.metadata)
 
 
 @every_row

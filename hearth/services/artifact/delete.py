@@ -6,7 +6,7 @@ from typing import Annotated
 
 from hearth import artifacts
 from hearth.errors import ArtifactPinned, HearthError
-from hearth.model import Help, Hidden, Items, State, model
+from hearth.model import Help, Items, State, model
 from hearth.runtime import Runtime
 from hearth.services.artifact.entry import ArtifactFailure, Ids
 from hearth.store.artifacts import Old
@@ -33,7 +33,7 @@ class Deleted:
 class ArtifactsDeleted:
     state: State = State.COMPLETED
     deleted: Annotated[tuple[Deleted, ...], Items(), Help("Those that are gone.")]
-    errors: Annotated[tuple[ArtifactFailure, ...], Hidden(), Help("Those that are not.")] = ()
+    errors: Annotated[tuple[ArtifactFailure, ...], Help("Those that are not.")] = ()
 
 
 def delete(runtime: Runtime, given: DeleteArtifacts) -> ArtifactsDeleted:

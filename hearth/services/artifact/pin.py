@@ -6,7 +6,7 @@ from typing import Annotated
 
 from hearth import artifacts
 from hearth.errors import HearthError
-from hearth.model import Help, Hidden, Items, State, model
+from hearth.model import Help, Items, State, model
 from hearth.runtime import Runtime
 from hearth.services.artifact.entry import ArtifactEntry, ArtifactFailure, Ids, entry
 from hearth.store import artifacts as rows
@@ -23,7 +23,7 @@ class ArtifactsPinned:
     artifacts: Annotated[
         tuple[ArtifactEntry, ...], Items(columns=("id", "pinned", "size", "label")), Help("As they are now.")
     ]
-    errors: Annotated[tuple[ArtifactFailure, ...], Hidden(), Help("Those that could not be had.")] = ()
+    errors: Annotated[tuple[ArtifactFailure, ...], Help("Those that could not be had.")] = ()
 
 
 def pin(runtime: Runtime, given: PinArtifacts) -> ArtifactsPinned:
