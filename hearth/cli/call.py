@@ -8,9 +8,9 @@ from typing import Annotated
 from hearth import catalog
 from hearth.cli import render, streams
 from hearth.cli.exit_status import exit_status
-from hearth.cli.invoke import open_runtime
+from hearth.cli.invoke import open_runtime, refuse
 from hearth.cli.options import Globals
-from hearth.errors import InvalidInput, UnknownOperation, invalid
+from hearth.errors import HearthError, InvalidInput, UnknownOperation, invalid
 from hearth.model import Cli, Ge, Help, Le, model
 from hearth.runtime import Caller
 
@@ -50,7 +50,10 @@ def _call_one(options: Globals, operation: str, text: str | None) -> int:
 
     # JSON came in, so JSON goes out, also where the input was wrong.
     options.output.json = not options.output.ndjson
-    runtime = open_runtime(options)
+    try:
+        runtime = open_runtime(options)
+    except HearthError as error:
+        return refuse(options, operation, error)
     with interrupts.passed_on_if(_hears_signals(operation), runtime.cancelled) as heard:
         try:
             answer = dispatch.call_json(runtime, operation, check.parse(_json_text(text)))

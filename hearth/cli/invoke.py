@@ -11,7 +11,7 @@ from hearth.cli import render
 from hearth.cli.exit_status import exit_status
 from hearth.cli.progress import Progress
 from hearth.configuration.load import Configuration, Flags, load
-from hearth.errors import InvalidInput, SettingError, invalid
+from hearth.errors import HearthError, InvalidInput, SettingError, invalid
 from hearth.logs import Log
 from hearth.operation import Family, Operation
 from hearth.platforms.local import local_host
@@ -76,7 +76,10 @@ def _tell(config: Configuration) -> None:
 
 def run_row(options: Globals, family: Family, row: Operation, given: Any) -> int:
     """Run a row and show what came of it; the exit status."""
-    runtime = open_runtime(options, lenient=row.lenient).for_call(stdin=sys.stdin and sys.stdin.buffer)
+    try:
+        runtime = open_runtime(options, lenient=row.lenient).for_call(stdin=sys.stdin and sys.stdin.buffer)
+    except HearthError as error:
+        return refuse(options, f"{family.name}.{row.name}", error)
     try:
         if row.hears_signals:
             return _run_hearing(runtime, options, family, row, given)
@@ -88,6 +91,13 @@ def run_row(options: Globals, family: Family, row: Operation, given: Any) -> int
         return exit_status(answer)
     finally:
         runtime.close()
+
+
+def refuse(options: Globals, operation: str, error: HearthError) -> int:
+    """Tell that a call did not begin; the exit status, which of some operations is their own."""
+    answer = dispatch.Answer(operation, error.state, error=error)
+    render.show(answer, options.output)
+    return exit_status(answer)
 
 
 def _run_hearing(runtime: Runtime, options: Globals, family: Family, row: Operation, given: Any) -> int:

@@ -265,7 +265,10 @@ class TestDirectory:
         monkeypatch.chdir(gone)
         gone.rmdir()
         done = hearth("machine", "exec", "true")
-        assert (done.status, "no longer exists" in done.err) == (4, True)
+        assert (done.status, "no longer exists" in done.err) == (125, True)
+        called = hearth("call", "machine.exec", json.dumps({"command": "true"}))
+        assert (called.status, called.json["error"]["code"]) == (125, "not_found")
+        assert hearth("fs", "list").status == 4
 
 
 class TestProgram:
