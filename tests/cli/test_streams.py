@@ -26,13 +26,21 @@ def start(
     before: Callable[[], object] | None = None,
 ) -> subprocess.Popen[bytes]:
     root = str(Path(__file__).parents[2])
+
+    def as_from_a_shell() -> None:
+        # Whoever runs the tests may ignore signals, as nohup does, and what it starts would then ignore them too.
+        for name in ("SIGINT", "SIGTERM", "SIGHUP"):
+            signal.signal(signal.Signals[name], signal.SIG_DFL)
+        if before is not None:
+            before()
+
     return subprocess.Popen(
         [*COMMAND, *words],
         env={**os.environ, "PYTHONPATH": root, **(env or {})},
         stdin=subprocess.PIPE,
         stdout=stdout,
         stderr=subprocess.PIPE,
-        preexec_fn=before,
+        preexec_fn=as_from_a_shell if os.name == "posix" else None,
     )
 
 

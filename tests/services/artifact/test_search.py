@@ -3,7 +3,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import subprocess
 import sys
 import time
 from collections.abc import Callable
@@ -19,6 +18,7 @@ from hearth.content import occurrences, scouting
 from hearth.model import State
 from hearth.platforms import programs
 from hearth.runtime import Runtime
+from tests import memory
 from tests.conftest import Done
 
 Run = Callable[..., Done]
@@ -295,10 +295,6 @@ def test_a_large_artifact_is_searched_in_bounded_memory(runtime: Runtime, words:
     runtime.close()
     command = [sys.executable, "-m", "hearth", "artifact", "search", made.id, *words, "--data-dir", runtime.data_dir]
     folder = Path(__file__).parents[3]
-    with subprocess.Popen([*command, "--json"], cwd=folder, stdout=subprocess.PIPE) as process:
-        assert process.stdout is not None
-        told = json.loads(process.stdout.read())
-        _, _, usage = os.wait4(process.pid, 0)
-        process.returncode = 0
-    assert [match["offset"] for match in told["matches"]] == [300 * len(piece)]
-    assert usage.ru_maxrss < 64 * 1024 * (1024 if sys.platform == "darwin" else 1)
+    printed, peak = memory.run([*command, "--json"], folder=folder, timeout=100)
+    assert [match["offset"] for match in json.loads(printed)["matches"]] == [300 * len(piece)]
+    assert peak < 64 * MIB

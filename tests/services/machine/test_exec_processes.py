@@ -14,6 +14,7 @@ from pathlib import Path
 import psutil
 import pytest
 
+from tests import memory
 from tests.marks import posix_only
 
 pytestmark = posix_only("signals between processes")
@@ -149,7 +150,7 @@ def test_64_at_once_share_64_descriptors(work: Path, tmp_path: Path) -> None:
 
 
 MUCH = """
-import json, resource, sys
+import json, sys
 from hearth.containment import Root
 from hearth.platforms.local import local_host
 from hearth.runtime import Runtime
@@ -159,8 +160,7 @@ work, data, size = sys.argv[1:]
 runtime = Runtime(local_host(), Settings(), data, (Root(work),), work)
 ended = run_program(runtime, RunProgram(command="head", args=("-c", size, "/dev/zero")))
 runtime.close()
-peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
-print(json.dumps([ended.stdout_facts.size_bytes, ended.stdout_facts.truncated, peak]))
+print(json.dumps([ended.stdout_facts.size_bytes, ended.stdout_facts.truncated]))
 """
 
 
@@ -168,13 +168,7 @@ print(json.dumps([ended.stdout_facts.size_bytes, ended.stdout_facts.truncated, p
 @pytest.mark.timeout(60)
 def test_memory_stays_flat_for_a_gigabyte_of_output(work: Path, tmp_path: Path) -> None:
     size = 1024**3
-    done = subprocess.run(
-        [sys.executable, "-c", MUCH, str(work), str(tmp_path / "data"), str(size)],
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-        stdout=subprocess.PIPE,
-        timeout=55,
-        check=True,
-    )
-    printed, truncated, peak = json.loads(done.stdout)
-    assert (printed, truncated) == (size, False)
+    words = [sys.executable, "-c", MUCH, str(work), str(tmp_path / "data"), str(size)]
+    printed, peak = memory.run(words, folder=ROOT, timeout=55)
+    assert json.loads(printed) == [size, False]
     assert peak < 64 * 1024**2
