@@ -259,11 +259,11 @@ complete -c hearth -n '__hearth_at 0 fs delete' -r -F
 complete -c hearth -n '__hearth_at any fs chmod' -l group -x -d 'The change set that this belongs to, for undo.'
 complete -c hearth -n '__hearth_at any fs chmod' -l dry-run -l no-dry-run -d 'Only say what would happen.'
 complete -c hearth -n '__hearth_at 1 fs chmod' -r -F
-complete -c hearth -n '__hearth_at any fs undo' -l last -l no-last -d 'The newest change that is not undone.'
+complete -c hearth -n '__hearth_at any fs undo' -l last -l no-last -d 'The newest change below the roots that is not undone.'
 complete -c hearth -n '__hearth_at any fs undo' -l group -x -d 'All changes of this change set or run.'
 complete -c hearth -n '__hearth_at any fs undo' -l dry-run -l no-dry-run -d 'Only say what would happen.'
 complete -c hearth -n '__hearth_at 0 fs undo' -x -a '(hearth __complete receipt (commandline -ct) 2>/dev/null)'
-complete -c hearth -n '__hearth_at any fs redo' -l last -l no-last -d 'The newest undo.'
+complete -c hearth -n '__hearth_at any fs redo' -l last -l no-last -d 'The newest undo below the roots.'
 complete -c hearth -n '__hearth_at any fs redo' -l group -x -d 'All undone changes of this change set or run.'
 complete -c hearth -n '__hearth_at any fs redo' -l dry-run -l no-dry-run -d 'Only say what would happen.'
 complete -c hearth -n '__hearth_at 0 fs redo' -x -a '(hearth __complete receipt (commandline -ct) 2>/dev/null)'

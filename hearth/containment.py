@@ -264,6 +264,14 @@ class Containment:
                 finally:
                     directory.close()
 
+    def covers(self, path: str) -> bool:
+        """Whether an absolute path, as it is spelled, lies below a root."""
+        try:
+            self._root_of(path)
+        except (OutsideRoot, NoRoots):
+            return False
+        return True
+
     def root_of_link(self, target: str) -> tuple[Root, tuple[str, ...]]:
         """Where an absolute link leads. Raises `OutsideRoot`."""
         return self._root_of(self.host.absolute(target, self.base))

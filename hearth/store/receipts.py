@@ -10,6 +10,7 @@ import base64
 import json
 import os
 import sqlite3
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -172,29 +173,36 @@ def find(tx: sqlite3.Connection, prefix: str) -> list[Receipt]:
     return [_receipt(row) for row in rows]
 
 
-def last(tx: sqlite3.Connection, *, conversation: str | None) -> Receipt | None:
-    """The newest change that is not undone."""
-    return _first(
+def not_undone(tx: sqlite3.Connection, *, conversation: str | None) -> Iterator[Receipt]:
+    """Changes that are not undone, the newest first, with what they changed."""
+    return _each(
         tx,
         "SELECT * FROM receipts WHERE seq > 0 AND state = 'applied' AND undone_by IS NULL AND undoes IS NULL"
-        " AND (:conversation IS NULL OR conversation = :conversation) ORDER BY seq DESC LIMIT 1",
+        " AND (:conversation IS NULL OR conversation = :conversation) ORDER BY seq DESC",
         conversation,
     )
 
 
-def last_undo(tx: sqlite3.Connection, *, conversation: str | None) -> Receipt | None:
-    """The newest undo that is not redone."""
-    return _first(
+def not_redone(tx: sqlite3.Connection, *, conversation: str | None) -> Iterator[Receipt]:
+    """Undos that are not redone, the newest first, with what they changed."""
+    return _each(
         tx,
         "SELECT * FROM receipts WHERE seq > 0 AND state = 'applied' AND undone_by IS NULL AND operation = 'fs.undo'"
-        " AND (:conversation IS NULL OR conversation = :conversation) ORDER BY seq DESC LIMIT 1",
+        " AND (:conversation IS NULL OR conversation = :conversation) ORDER BY seq DESC",
         conversation,
     )
 
 
-def _first(tx: sqlite3.Connection, sql: str, conversation: str | None) -> Receipt | None:
-    row = tx.execute(sql, {"conversation": conversation}).fetchone()
-    return _receipt(row) if row else None
+def newest(tx: sqlite3.Connection) -> Iterator[Receipt]:
+    """Every receipt, the newest first, with what it changed."""
+    return _each(tx, "SELECT * FROM receipts WHERE seq > 0 ORDER BY seq DESC", None)
+
+
+def _each(tx: sqlite3.Connection, sql: str, conversation: str | None) -> Iterator[Receipt]:
+    for row in tx.execute(sql, {"conversation": conversation}):
+        receipt = _receipt(row)
+        receipt.changes = changes_of(tx, receipt.seq)
+        yield receipt
 
 
 def of_group(tx: sqlite3.Connection, group: str) -> list[Receipt]:

@@ -17,7 +17,7 @@ from hearth.services.fs.backup import chunks
 from hearth.services.fs.content import content_of
 from hearth.services.fs.inverse import recorded
 from hearth.services.fs.relocation import Move
-from hearth.services.fs.undoing import find
+from hearth.services.fs.undoing import find, newest_here
 from hearth.services.fs.unsettled import settle_if_any
 from hearth.store import receipts
 from hearth.store.receipts import TRASH, Change, Receipt
@@ -32,7 +32,7 @@ class ShowDiff:
         str | None,
         Len(1, 64),
         Cli(argument=True, completes="receipt"),
-        Help("Which change; its beginning will do. Without it, the newest one."),
+        Help("Which change; its beginning will do. Without it, the newest one below the roots."),
     ] = None
     max_bytes: Annotated[
         int | None, Ge(1), Le(MAX_DIFF_BYTES), Help("Most characters of diff; by default max_output_bytes.")
@@ -94,9 +94,9 @@ def _receipt(runtime: Runtime, prefix: str | None) -> Receipt:
     if prefix is not None:
         return find(runtime, prefix)
     with runtime.store.read() as tx:
-        newest = receipts.page(tx, before=1 << 62, limit=1)
+        newest = newest_here(runtime, receipts.newest(tx))
     if not newest:
-        raise NotFound("nothing was changed yet")
+        raise NotFound("nothing was changed yet below the roots", hint="`hearth fs history` lists every change")
     return newest[0]
 
 

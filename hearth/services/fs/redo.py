@@ -9,7 +9,7 @@ from hearth.model import Cli, Help, Len, model
 from hearth.runtime import Runtime
 from hearth.services.fs import recovery
 from hearth.services.fs.answers import MAX_NAME, DryRun
-from hearth.services.fs.undoing import ChangesReverted, chosen, find, revert, superseded
+from hearth.services.fs.undoing import ChangesReverted, chosen, find, newest_here, revert, superseded
 from hearth.store import receipts
 
 
@@ -21,7 +21,7 @@ class RedoChanges:
         Cli(argument=True, completes="receipt"),
         Help("An undone change, or what the undo answered as `receipt`; its beginning will do."),
     ] = None
-    last: Annotated[bool, Help("The newest undo.")] = False
+    last: Annotated[bool, Help("The newest undo below the roots.")] = False
     group: Annotated[str | None, Len(1, MAX_NAME), Help("All undone changes of this change set or run.")] = None
     dry_run: DryRun = False
 
@@ -56,8 +56,7 @@ def _newest(runtime: Runtime, given: RedoChanges) -> list[receipts.Receipt]:
         if given.group is not None:
             wanted = receipts.undos_of_group(tx, given.group)
         else:
-            last = receipts.last_undo(tx, conversation=runtime.conversation)
-            wanted = [last] if last else []
+            wanted = newest_here(runtime, receipts.not_redone(tx, conversation=runtime.conversation))
     if not wanted:
         raise NotFound("there is nothing to redo", hint="`hearth fs history` lists what was changed")
     return wanted

@@ -9,7 +9,7 @@ from hearth.model import Cli, Help, Len, model
 from hearth.runtime import Runtime
 from hearth.services.fs import recovery
 from hearth.services.fs.answers import MAX_NAME, DryRun
-from hearth.services.fs.undoing import ChangesReverted, chosen, find, revert, superseded
+from hearth.services.fs.undoing import ChangesReverted, chosen, find, newest_here, revert, superseded
 from hearth.store import receipts
 
 
@@ -21,7 +21,7 @@ class UndoChanges:
         Cli(argument=True, completes="receipt"),
         Help("What a change answered as `receipt`, or its beginning if no other has it."),
     ] = None
-    last: Annotated[bool, Help("The newest change that is not undone.")] = False
+    last: Annotated[bool, Help("The newest change below the roots that is not undone.")] = False
     group: Annotated[str | None, Len(1, MAX_NAME), Help("All changes of this change set or run.")] = None
     dry_run: DryRun = False
 
@@ -49,8 +49,7 @@ def _newest(runtime: Runtime, given: UndoChanges) -> list[receipts.Receipt]:
         if given.group is not None:
             wanted = receipts.of_group(tx, given.group)
         else:
-            last = receipts.last(tx, conversation=runtime.conversation)
-            wanted = [last] if last else []
+            wanted = newest_here(runtime, receipts.not_undone(tx, conversation=runtime.conversation))
     if not wanted:
         raise NotFound("there is nothing to undo", hint="`hearth fs history` lists what was changed")
     return wanted

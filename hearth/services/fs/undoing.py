@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from itertools import islice
 from typing import Annotated
 
 from hearth.errors import (
@@ -63,6 +64,17 @@ def chosen(receipt: str | None, last: bool, group: str | None) -> None:
     """Raise `InvalidInput` unless exactly one way of choosing was given."""
     if (receipt is not None) + last + (group is not None) != 1:
         raise invalid("receipt", "missing", "give a receipt, or last, or group: one of them")
+
+
+LOOK_BACK = 10_000  # receipts: how far the newest one below the roots is looked for
+
+
+def newest_here(runtime: Runtime, candidates: Iterable[Receipt]) -> list[Receipt]:
+    """The first of them that changed something below the roots: a data directory may serve several projects."""
+    for receipt in islice(candidates, LOOK_BACK):
+        if any(runtime.containment.covers(change.path) for change in receipt.changes):
+            return [receipt]
+    return []
 
 
 def find(runtime: Runtime, prefix: str) -> Receipt:

@@ -245,3 +245,20 @@ def test_a_redo_of_what_was_not_undone_is_refused(work: Path, hearth: Hearth) ->
     receipt = hearth("fs", "write", "a", "--data", "x", "--json").json["receipt"]
     assert hearth("fs", "redo", receipt).status == 2
     assert hearth("fs", "redo", "--last").status == 4
+
+
+def test_the_last_change_is_the_last_one_below_the_roots(
+    work: Path, tmp_path: Path, hearth: Callable[..., Any]
+) -> None:
+    other = tmp_path / "other project"
+    other.mkdir()
+    assert hearth("fs", "write", "here.txt", "--data", "here").status == 0
+    assert hearth("fs", "write", other / "there.txt", "--data", "there", "--root", other).status == 0
+    assert "here.txt" in hearth("fs", "diff").out
+    assert hearth("fs", "undo", "--last").status == 0
+    assert not (work / "here.txt").exists()
+    assert (other / "there.txt").exists()
+    assert hearth("fs", "undo", "--last").status == 4
+    assert hearth("fs", "redo", "--last", "--root", other).status == 4
+    assert hearth("fs", "redo", "--last").status == 0
+    assert (work / "here.txt").exists()
