@@ -1,8 +1,8 @@
 """Runs a program to its end, within limits; what `machine.exec`, jobs and recipes share.
 
 The rules: the call returns when the program has ended, even if something that it started still holds its outputs; what
-it left behind is asked to end, and after a moment is killed; on time-out and on cancel the whole tree is asked to end,
-and after the grace is killed.
+holds them for more than a moment is asked to end, and then is killed; on time-out and on cancel the whole tree is asked
+to end, and after the grace is killed.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ from hearth.cancellation import Cancellation
 from hearth.errors import Cancelled
 from hearth.platforms.processes import Deliver, Exit, Launch, Launcher, Process
 
-DRAIN_SECONDS = 0.25  # for outputs that are still open once the program has ended
+DRAIN_SECONDS = 0.5  # for outputs that are still open once the program has ended
+ASKED_SECONDS = 0.25  # for what holds them longer, once it was asked to end
 KILL_SECONDS = 2.0  # for the system to carry out a kill; what was older and was lent the outputs lives on
 
 
@@ -78,10 +79,9 @@ class Run:
             timed_out = process.ended is None and not cancelled
             if process.ended is None:
                 self._end_tree(deliver, grace_ms)
-            pipes_held = process.holds_pipes and not process.pump(deliver, DRAIN_SECONDS)
-            if pipes_held:
-                process.kill()
-                process.pump(deliver, KILL_SECONDS)
+                pipes_held = process.holds_pipes
+            else:
+                pipes_held = self._end_rest(deliver)
         except BaseException:
             process.kill()
             raise
@@ -101,6 +101,17 @@ class Run:
         self.process.kill()  # also what went away from the program, and holds nothing of it
         if not is_over:
             self.process.pump(deliver, KILL_SECONDS)
+
+    def _end_rest(self, deliver: Deliver) -> bool:
+        """End what the program left behind with its outputs open; whether there was something."""
+        # What ends with its input, as `tee` does in `exec > >(tee log)`, still has something to say.
+        if not self.process.holds_pipes or self.process.pump(deliver, DRAIN_SECONDS):
+            return False
+        self.process.ask_to_end()
+        if not self.process.pump(deliver, ASKED_SECONDS):
+            self.process.kill()
+            self.process.pump(deliver, KILL_SECONDS)
+        return True
 
     def _wait(self, deliver: Deliver, seconds: float) -> None:
         """Until the program has ended and nothing holds its outputs, such as a part of it that cleans up; not longer

@@ -187,7 +187,6 @@ class PosixProcess:
             return
         self._poll.unregister(self._exit_descriptor)
         self._ended = ended
-        self._signal_group(signal.SIGTERM)  # to what it left behind
 
     def _look_without_reaping(self) -> Exit | None:
         # WNOWAIT leaves the program a zombie, so that its group's number stays taken until `close`.

@@ -362,8 +362,18 @@ class TestEnd:
     def test_what_holds_the_outputs_after_the_end_does_not_hold_the_call(self, runtime: Runtime) -> None:
         code = f"import subprocess, sys; subprocess.Popen([sys.executable, '-c', {SLEEPER!r}]); print('hi')"
         ended = python(runtime, code, timeout_ms=20_000)
-        assert (ended.exit_code, ended.stdout.strip(), ended.timed_out) == (0, "hi", False)
+        assert (ended.exit_code, ended.stdout.strip(), ended.timed_out, ended.pipes_held) == (0, "hi", False, True)
         assert ended.duration_ms < 3_000
+
+    def test_a_filter_that_outlives_its_program_by_a_moment_has_its_say(self, runtime: Runtime) -> None:
+        tee = "import sys, time; data = sys.stdin.read(); time.sleep(0.1); print(data + 'there')"
+        code = (
+            "import subprocess, sys\n"
+            f"tee = subprocess.Popen([sys.executable, '-c', {tee!r}], stdin=subprocess.PIPE)\n"
+            "tee.stdin.write(b'hi '); tee.stdin.flush()"
+        )
+        ended = python(runtime, code)
+        assert (ended.exit_code, ended.stdout.strip(), ended.pipes_held) == (0, "hi there", False)
 
     @posix
     def test_one_that_ignores_the_end_and_holds_the_outputs_is_told(self, runtime: Runtime) -> None:
