@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     import resource
 
 CHUNK_BYTES = 65_536
+FLOOD_BYTES = 1024 * 1024
 _SHELL = "/bin/sh"
 # Who left the group of a program: told by its mark, its pid, and the inodes of the pipes that are still held.
 Strays = Callable[[str, int, Collection[int]], Iterable[int]]
@@ -132,6 +133,7 @@ class PosixProcess:
         for descriptor in (*self._outputs, self._exit_descriptor, self._wake_read):
             os.set_blocking(descriptor, False)
             self._poll.register(descriptor, select.POLLIN)
+        self._chunk = CHUNK_BYTES
         self._ended: Exit | None = None
         self._reaped: tuple[int, resource.struct_rusage] | None = None
         self._closed = False
@@ -172,9 +174,12 @@ class PosixProcess:
 
     def _read(self, descriptor: int, deliver: Deliver) -> None:
         try:
-            data = os.read(descriptor, CHUNK_BYTES)
+            data = os.read(descriptor, self._chunk)
         except BlockingIOError:
             return
+        if len(data) == CHUNK_BYTES:  # a full pipe: who prints that much gets room to go on meanwhile
+            widen(descriptor)
+            self._chunk = FLOOD_BYTES
         if data:
             deliver(self._outputs[descriptor], data)
         else:
@@ -254,6 +259,16 @@ class PosixProcess:
             pipe.close()
         for descriptor in (self._exit_descriptor, self._wake_read, self._wake_write):
             os.close(descriptor)
+
+
+def widen(pipe: int) -> None:
+    """Let a pipe hold 1 MiB, where the system has that (Linux, fcntl(2)) and the user's share of pipes allows it."""
+    import fcntl
+
+    set_size = getattr(fcntl, "F_SETPIPE_SZ", None)
+    if set_size is not None:
+        with contextlib.suppress(OSError):
+            fcntl.fcntl(pipe, set_size, FLOOD_BYTES)
 
 
 def peak_bytes(maximum_resident: int) -> int:
