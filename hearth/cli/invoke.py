@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, get_type_hints
 
 from hearth import dispatch, roots
-from hearth.cli import render
+from hearth.cli import render, streams
 from hearth.cli.exit_status import exit_status
 from hearth.cli.progress import Progress
 from hearth.configuration.load import Configuration, Flags, load
@@ -76,6 +76,8 @@ def _tell(config: Configuration) -> None:
 
 def run_row(options: Globals, family: Family, row: Operation, given: Any) -> int:
     """Run a row and show what came of it; the exit status."""
+    if getattr(given, "stdin", None) == "-":
+        streams.standard_input()  # where it is closed, that is an error, and - no text
     try:
         runtime = open_runtime(options, lenient=row.lenient).for_call(stdin=sys.stdin and sys.stdin.buffer)
     except HearthError as error:

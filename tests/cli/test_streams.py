@@ -147,7 +147,8 @@ def test_what_nohup_started_outlives_its_terminal(work: Path) -> None:  # noqa: 
 def test_a_closed_standard_input_makes_no_file_empty(work: Path) -> None:
     (work / "kept").write_bytes(b"old")
     root = str(Path(__file__).parents[2])
-    for words in ("fs write kept", "call fs.stat -", "call --batch", "fs patch kept --diff -"):
+    reading = ("fs write kept", "call fs.stat -", "call --batch", "fs patch kept --diff -", "artifact put")
+    for words in (*reading, "machine exec --stdin - cat"):
         done = subprocess.run(
             ["sh", "-c", f'exec "{sys.executable}" -m hearth {words} <&-'],
             env={**os.environ, "PYTHONPATH": root},
