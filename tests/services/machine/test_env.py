@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hearth.services.machine.variables import EnvPolicy, variables
+from tests.marks import WINDOWS
 
 Hearth = Callable[..., Any]
 
@@ -35,8 +36,22 @@ def test_secrets_are_marked_and_never_told(hearth: Hearth) -> None:
     assert "hunter2" not in done.out
 
 
+def test_a_name_that_no_variable_has_is_told(hearth: Hearth) -> None:
+    several = hearth("machine", "env", "GREETING", "NO_SUCH_NAME", "--json")
+    assert (several.status, several.json["state"]) == (1, "partial")
+    assert [each["name"] for each in several.json["variables"]] == ["GREETING"]
+    assert [(each["name"], each["code"]) for each in several.json["errors"]] == [("NO_SUCH_NAME", "not_found")]
+    alone = hearth("machine", "env", "NO_SUCH_NAME")
+    assert (alone.status, "NO_SUCH_NAME" in alone.err) == (4, True)
+
+
+@pytest.mark.skipif(not WINDOWS, reason="names of Windows have no case")
+def test_a_name_is_found_in_any_case_on_windows(hearth: Hearth) -> None:
+    assert hearth("machine", "env", "greeting", "--json").json["variables"][0]["name"].upper() == "GREETING"
+
+
 def test_a_policy_shows_what_it_would_give(hearth: Hearth) -> None:
-    assert hearth("machine", "env", "--env-policy", "explicit", "GREETING", "--json").json["variables"] == []
+    assert hearth("machine", "env", "--env-policy", "explicit", "--json").json["variables"] == []
 
 
 NAMES = st.text("ABc_", min_size=1, max_size=4)
