@@ -38,9 +38,11 @@ class Step:
     expected: str
 
     def shows(self, printed: str) -> bool:
-        pattern = ".*?".join(re.escape(part) for part in self.expected.strip().split("..."))
+        expected = self.expected.strip()
         if os.sep == "\\":
             printed = printed.replace("\r\n", "\n").replace("\\", "/")
+            expected = expected.replace("\\", "/")
+        pattern = ".*?".join(re.escape(part) for part in expected.split("..."))
         return re.fullmatch(pattern, printed.strip(), re.DOTALL) is not None
 
 

@@ -200,7 +200,7 @@ def test_a_newer_database_is_named_and_left_alone(store: Store, data: Path) -> N
 
 def test_a_foreign_database_is_named_and_left_alone(data: Path) -> None:
     data.mkdir(parents=True)
-    with sqlite3.connect(data / FILE_NAME) as other:
+    with closing(sqlite3.connect(data / FILE_NAME, isolation_level=None)) as other:
         other.execute("CREATE TABLE theirs (x)")
     other.close()
     before = (data / FILE_NAME).read_bytes()
@@ -254,7 +254,7 @@ def test_a_file_where_the_data_directory_should_be_is_an_error(data: Path) -> No
 
 def test_a_database_that_left_wal_mode_is_brought_back(store: Store, data: Path) -> None:
     store.close()
-    with sqlite3.connect(data / FILE_NAME) as other:
+    with closing(sqlite3.connect(data / FILE_NAME, isolation_level=None)) as other:
         other.execute("PRAGMA journal_mode = DELETE")
     other.close()
     again = reopened(data)
