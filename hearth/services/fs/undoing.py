@@ -72,9 +72,14 @@ LOOK_BACK = 10_000  # receipts: how far the newest one below the roots is looked
 def newest_here(runtime: Runtime, candidates: Iterable[Receipt]) -> list[Receipt]:
     """The first of them that changed something below the roots: a data directory may serve several projects."""
     for receipt in islice(candidates, LOOK_BACK):
-        if any(runtime.containment.covers(change.path) for change in receipt.changes):
+        if any(runtime.containment.covers(path) for change in receipt.changes for path in _own_paths(change)):
             return [receipt]
     return []
+
+
+def _own_paths(change: Change) -> list[str]:
+    """The user's paths of a change; one of the two may lie in hearth's trash."""
+    return [path for path in (change.path, change.other) if path is not None and not path.startswith(TRASH)]
 
 
 def find(runtime: Runtime, prefix: str) -> Receipt:

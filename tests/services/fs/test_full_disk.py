@@ -104,7 +104,9 @@ def test_a_full_data_directory_is_named_instead_of_the_file(work: Path, runtime:
         assert error.code == "no_space" and str(small_disk) in error.message, (operation, error.message)
     assert tree_of(work) == before
     (small_disk / "fill").unlink()
-    call(elsewhere(runtime, small_disk / "data"), "write", path="a", data="room again")
+    runtime = elsewhere(runtime, small_disk / "data")
+    call(runtime, "write", path="a", data="room again")
+    runtime.close()
 
 
 def test_a_data_directory_that_may_not_be_written_is_named(work: Path, runtime: Runtime) -> None:

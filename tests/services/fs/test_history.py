@@ -103,7 +103,9 @@ def test_history_says_what_became_of_a_change_whose_process_is_gone(work: Path, 
     (work / "not begun").unlink()
     with runtime.store.write() as tx:
         tx.execute("UPDATE receipts SET state = 'intended', owner_pid = 4194303, owner_start = '1'")
-    told = dispatch.call_json(runtime.for_call(opener=StoreOpener()), "fs.history", {}).result
+    as_another_process = runtime.for_call(opener=StoreOpener())
+    told = dispatch.call_json(as_another_process, "fs.history", {}).result
+    as_another_process.close()
     assert [(Path(each.path).name, each.state) for each in told.receipts] == [
         ("not begun", "void"),
         ("done", "applied"),

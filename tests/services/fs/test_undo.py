@@ -261,4 +261,7 @@ def test_the_last_change_is_the_last_one_below_the_roots(
     assert hearth("fs", "undo", "--last").status == 4
     assert hearth("fs", "redo", "--last", "--root", other).status == 4
     assert hearth("fs", "redo", "--last").status == 0
+    assert hearth("fs", "delete", "here.txt").status == 0
+    for verb in ("undo", "redo", "undo"):  # what lies in the trash is the user's as well
+        assert hearth("fs", verb, "--last").status == 0
     assert (work / "here.txt").exists()
