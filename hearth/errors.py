@@ -85,6 +85,13 @@ class NotFound(HearthError):
     exit_status = 4
 
 
+class SomeFailed(HearthError):
+    """Of several things that were named, some could not be had; the others were."""
+
+    code = "some_failed"
+    state = State.PARTIAL
+
+
 class MissingParent(NotFound):
     """The directory that the name would be made in does not exist."""
 

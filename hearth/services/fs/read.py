@@ -11,7 +11,7 @@ from hearth.containment import translated
 from hearth.content import excerpt as excerpts
 from hearth.content.excerpt import Excerpt
 from hearth.content.open_text import OpenText, open_text
-from hearth.errors import HearthError, invalid
+from hearth.errors import HearthError, SomeFailed, invalid
 from hearth.model import Cli, Help, Hidden, Items, Len, PathName, State, model
 from hearth.runtime import Runtime
 from hearth.services.fs.stat import MAX_PATH
@@ -172,16 +172,19 @@ def stream(runtime: Runtime, given: ReadFiles) -> Iterator[bytes]:
     """The content as it is, in chunks: bytes unless an encoding or line numbers were asked for, then UTF-8."""
     _refuse_contradictions(given)
     paths = given.paths or (given.path or "",)
-    failed: HearthError | None = None
+    failed: list[HearthError] = []
     for path in paths:
         try:
             yield from _stream_one(runtime, path, given)
         except HearthError as error:
-            if failed is not None:
-                runtime.notice(f"hearth: {failed.message}")
-            failed = error
-    if failed is not None:
-        raise failed
+            if len(paths) == 1:
+                raise
+            runtime.notice(f"hearth: {error.message}")
+            failed.append(error)
+    if failed:
+        raise SomeFailed(
+            f"{len(failed)} of {len(paths)} files could not be read", codes=[error.code for error in failed]
+        )
 
 
 def _stream_one(runtime: Runtime, path: str, given: ReadFiles) -> Iterator[bytes]:
