@@ -73,10 +73,6 @@ def _blobs(runtime: Runtime) -> Blobs:
     return Blobs(runtime.host, runtime.data_dir)
 
 
-def is_kept(change: Change) -> bool:
-    return change.backup is not None or change.body is not None
-
-
 def content(runtime: Runtime, change: Change) -> Iterator[bytes]:
     """The old content. Raises `BackupMissing`."""
     if change.backup is not None:
