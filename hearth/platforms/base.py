@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 if TYPE_CHECKING:
+    from hearth.platforms.bells import Bell
     from hearth.platforms.facts import Facts
     from hearth.platforms.process_table import ProcessTable
     from hearth.platforms.processes import Launcher
@@ -150,6 +151,23 @@ class Host(Protocol):
 
     def process_start(self, pid: int) -> str | None:
         """A text that differs between two processes that had the same pid; None when there is none."""
+
+    def boot_id(self) -> str:
+        """A text that differs after each start of the machine, so that with `process_start` it tells a process of now
+        from one of before. Empty where `process_start` alone does that (Windows), or where the system does not say."""
+
+    def make_bell(self, folder: str) -> Bell:
+        """A bell in `folder`, which is made if absent, for this user only. Where the file system cannot hold one (no
+        named pipes, full, read-only) it is a bell that nobody can ring: who waits looks now and then anyway."""
+
+    def ring(self, folder: str) -> int:
+        """Ring every bell of `folder`, without ever waiting; how many heard it. Bells of processes that are gone are
+        removed. A folder that is not there, or whose bells belong to somebody else, is no error."""
+
+    def wait_any(self, waitables: Sequence[int], seconds: float | None) -> list[int]:
+        """Those that are ready, as soon as there is one; [] after `seconds`, where None is no limit. Any number, but
+        on Windows more than 63 cost a thread each 62. Signal handlers run meanwhile, and what they raise ends it.
+        Raises `OSError` for one that is closed."""
 
     def user_data_directory(self) -> str: ...
 

@@ -63,6 +63,11 @@ class LinuxHost(PosixHost):
             return file.read().rpartition(b")")[2].split()[19].decode("ascii")
         return None
 
+    def boot_id(self) -> str:
+        with contextlib.suppress(OSError), open("/proc/sys/kernel/random/boot_id", "rb") as file:
+            return file.read().decode("ascii").strip()
+        return ""
+
 
 def strays(mark: str, leader: int, pipes: Collection[int]) -> Iterator[int]:
     """The processes of this user whose environment holds `mark`, or that started after `leader` and can write to one

@@ -46,6 +46,13 @@ class MacosHost(PosixHost):
         )
         return done.stdout.decode("utf-8", "replace").strip() or None
 
+    def boot_id(self) -> str:
+        buffer = ctypes.create_string_buffer(64)
+        size = ctypes.c_size_t(len(buffer))
+        ask = ctypes.CDLL(None).sysctlbyname
+        failed = ask(b"kern.bootsessionuuid", buffer, ctypes.byref(size), None, ctypes.c_size_t(0))
+        return "" if failed else buffer.value.decode("ascii")
+
     def make_launcher(self) -> Launcher:
         from hearth.platforms.posix_processes import PosixLauncher
 

@@ -10,11 +10,14 @@ import os
 import posixpath
 import stat
 import time
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from hearth.errors import CannotKeepOwner, InvalidName, Locked, NotRegular
 from hearth.platforms.base import Directory, Entry, Identity, Kind
+
+if TYPE_CHECKING:
+    from hearth.platforms.bells import Bell
 
 _KINDS = {
     stat.S_IFREG: Kind.FILE,
@@ -264,6 +267,26 @@ class PosixHost:
 
     def process_start(self, pid: int) -> str | None:
         raise NotImplementedError
+
+    def boot_id(self) -> str:
+        raise NotImplementedError
+
+    def make_bell(self, folder: str) -> Bell:
+        from hearth.platforms.posix_bells import make_bell
+
+        with contextlib.suppress(OSError):  # the bell does without
+            self.make_private_directory(folder)
+        return make_bell(folder)
+
+    def ring(self, folder: str) -> int:
+        from hearth.platforms.posix_bells import ring
+
+        return ring(folder)
+
+    def wait_any(self, waitables: Sequence[int], seconds: float | None) -> list[int]:
+        from hearth.platforms.posix_bells import wait_any
+
+        return wait_any(waitables, seconds)
 
     def find_program(self, name: str, environment: Mapping[str, str], directory: str) -> str:
         from hearth.platforms.posix_programs import find_program

@@ -8,7 +8,7 @@ import os
 import struct
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from ctypes import wintypes
 from typing import TYPE_CHECKING
 
@@ -20,6 +20,7 @@ from hearth.platforms.base import Directory, Entry
 from hearth.platforms.processes import Launcher
 
 if TYPE_CHECKING:
+    from hearth.platforms.bells import Bell
     from hearth.platforms.facts import Facts
     from hearth.platforms.process_table import ProcessTable
 
@@ -119,6 +120,26 @@ class WindowsHost:
             if not nt.kernel32.GetProcessTimes(handle, *map(ctypes.byref, times)):
                 return None
             return str(times[0].dwHighDateTime << 32 | times[0].dwLowDateTime)
+
+    def boot_id(self) -> str:
+        return ""  # processes are told by when they started, to 100 ns since 1601
+
+    def make_bell(self, folder: str) -> Bell:
+        from hearth.platforms.windows_bells import make_bell
+
+        with contextlib.suppress(OSError):  # the bell does without
+            self.make_private_directory(folder)
+        return make_bell(folder)
+
+    def ring(self, folder: str) -> int:
+        from hearth.platforms.windows_bells import ring
+
+        return ring(folder)
+
+    def wait_any(self, waitables: Sequence[int], seconds: float | None) -> list[int]:
+        from hearth.platforms.windows_bells import wait_any
+
+        return wait_any(waitables, seconds)
 
     def find_program(self, name: str, environment: Mapping[str, str], directory: str) -> str:
         from hearth.platforms.windows_programs import find_program

@@ -49,12 +49,29 @@ for _name, _arguments in _DECLARED:
     _call.restype, _call.argtypes = wintypes.BOOL, _arguments
 
 
+class SecurityAttributes(ctypes.Structure):
+    """How what is made is secured, and whether programs that are started get its handle."""
+
+    _fields_ = (("Length", wintypes.DWORD), ("Descriptor", ctypes.c_char_p), ("Inherit", wintypes.BOOL))
+
+
 def private_descriptor() -> bytes:
     """Full access for this user, SYSTEM and Administrators, for what lies below too, and nothing from above."""
-    everything = "".join(f"(A;OICI;FA;;;{who})" for who in (_user_sid(), "SY", "BA"))
+    return _descriptor("D:P" + "".join(f"(A;OICI;FA;;;{who})" for who in (_user_sid(), "SY", "BA")))
+
+
+def shared_descriptor() -> bytes:
+    """Full access to an object of the kernel for this user, SYSTEM and Administrators, whether elevated or not."""
+    # Without the label, what was made elevated could not be changed by the same user's ordinary processes.
+    return _descriptor("D:P" + "".join(f"(A;;GA;;;{who})" for who in (_user_sid(), "SY", "BA")) + "S:(ML;;NW;;;ME)")
+
+
+def _descriptor(text: str) -> bytes:
+    """A self-relative security descriptor in the language that https://learn.microsoft.com/windows/win32/secauthz
+    calls SDDL."""
     made, size = ctypes.c_void_p(), wintypes.DWORD()
     if not _advapi32.ConvertStringSecurityDescriptorToSecurityDescriptorW(
-        f"D:P{everything}", _REVISION, ctypes.byref(made), ctypes.byref(size)
+        text, _REVISION, ctypes.byref(made), ctypes.byref(size)
     ):
         raise nt.last_error("")
     try:
@@ -82,11 +99,7 @@ def _user_sid() -> str:
 
 def make_private_directory(path: str) -> None:
     """Make one directory by extended path. Raises `FileExistsError` when the name is taken."""
-
-    class Attributes(ctypes.Structure):
-        _fields_ = (("Length", wintypes.DWORD), ("Descriptor", ctypes.c_char_p), ("Inherit", wintypes.BOOL))
-
-    attributes = Attributes(ctypes.sizeof(Attributes), private_descriptor(), False)
+    attributes = SecurityAttributes(ctypes.sizeof(SecurityAttributes), private_descriptor(), False)
     if not nt.kernel32.CreateDirectoryW(path, ctypes.byref(attributes)):
         raise nt.last_error(path)
 

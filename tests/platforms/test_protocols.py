@@ -30,6 +30,8 @@ def offered(module: str, name: str) -> dict[str, list[str]]:
         ("base.Host", ["posix.PosixHost", "macos.MacosHost"]),
         ("base.Directory", ["windows_directory.WindowsDirectory"]),
         ("base.Directory", ["posix.PosixDirectory"]),
+        ("bells.Bell", ["windows_bells.WindowsBell"]),
+        ("bells.Bell", ["posix_bells.PosixBell"]),
         ("processes.Launcher", ["windows_processes.WindowsLauncher"]),
         ("processes.Launcher", ["posix_processes.PosixLauncher"]),
         ("processes.Process", ["windows_processes.WindowsProcess"]),
