@@ -169,6 +169,12 @@ class Host(Protocol):
         on Windows more than 63 cost a thread each 62. Signal handlers run meanwhile, and what they raise ends it.
         Raises `OSError` for one that is closed."""
 
+    def start_background(self, words: Sequence[str], environment: Mapping[str, str], log: str) -> int:
+        """Start a program, by its absolute path, that outlives this process and its terminal; its pid (on Windows that
+        of the launcher where a virtual environment's Python is one). It inherits no descriptor, reads nothing, and both
+        outputs are added to the file `log`, made if absent, for this user only. Its directory is one that nobody
+        will want to remove. Raises `OSError`."""
+
     def user_data_directory(self) -> str: ...
 
     def user_config_directory(self) -> str: ...

@@ -141,6 +141,11 @@ class WindowsHost:
 
         return wait_any(waitables, seconds)
 
+    def start_background(self, words: Sequence[str], environment: Mapping[str, str], log: str) -> int:
+        from hearth.platforms.windows_background import start_background
+
+        return start_background(words, environment, log)
+
     def find_program(self, name: str, environment: Mapping[str, str], directory: str) -> str:
         from hearth.platforms.windows_programs import find_program
 
