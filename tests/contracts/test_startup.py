@@ -13,7 +13,7 @@ from tests.marks import WINDOWS
 
 # Each costs from 2 ms (hashlib) to 200 ms (mcp).
 HEAVY = {
-    "asyncio", "charset_normalizer", "concurrent.futures", "ctypes", "difflib", "email", "hashlib", "http",
+    "asyncio", "charset_normalizer", "concurrent.futures", "cronsim", "ctypes", "difflib", "email", "hashlib", "http",
     "importlib.metadata", "json", "logging", "mcp", "multiprocessing", "pathspec", "platformdirs", "psutil", "pydantic",
     "re2", "rich", "socket", "sqlite3", "sqlite_utils", "ssl", "subprocess", "tempfile", "tomlkit", "tomllib",
     "unicodedata", "watchfiles",
