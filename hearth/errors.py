@@ -418,6 +418,12 @@ class OutputFailed(HearthError):
     code = "output_failed"
 
 
+class InputClosed(HearthError):
+    """The program's standard input is not open, was closed, or nobody reads it."""
+
+    code = "input_closed"
+
+
 class SystemRefused(HearthError):
     """The operating system refused for a reason that has no name of its own here."""
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 if TYPE_CHECKING:
     from hearth.platforms.bells import Bell
+    from hearth.platforms.detached import Detacher
     from hearth.platforms.facts import Facts
     from hearth.platforms.process_table import ProcessTable
     from hearth.platforms.processes import Launcher
@@ -196,6 +197,9 @@ class Host(Protocol):
 
     def make_launcher(self) -> Launcher:
         """What starts programs here. One is enough for a process, and each holds a watchdog or a job of its own."""
+
+    def make_detacher(self) -> Detacher:
+        """What starts programs that outlive this process. One is enough for a process."""
 
     def process_table(self) -> ProcessTable:
         """The processes that run here."""

@@ -14,6 +14,7 @@ from hearth.platforms.posix import PosixDirectory, PosixHost
 from hearth.platforms.processes import Launcher
 
 if TYPE_CHECKING:
+    from hearth.platforms.detached import Detacher
     from hearth.platforms.facts import Facts
     from hearth.platforms.process_table import ProcessTable
 
@@ -27,6 +28,11 @@ class LinuxHost(PosixHost):
         from hearth.platforms.posix_processes import PosixLauncher
 
         return PosixLauncher(os.pidfd_open, strays)
+
+    def make_detacher(self) -> Detacher:
+        from hearth.platforms.posix_detached import PosixDetacher
+
+        return PosixDetacher(os.pidfd_open, strays, group_lives, self.process_start, self.boot_id)
 
     def start_directory(self, directory: Directory) -> str:
         assert isinstance(directory, PosixDirectory)
@@ -73,12 +79,23 @@ def strays(mark: str, leader: int, pipes: Collection[int]) -> Iterator[int]:
     """The processes of this user whose environment holds `mark`, or that started after `leader` and can write to one
     of `pipes`, which are told by inode."""
     wanted = mark.encode("utf-8")
-    since = _started_ticks(str(leader))
+    since = _started_ticks(str(leader)) if pipes else 0
     for name in os.listdir("/proc"):
         if name.isdigit():
             with contextlib.suppress(OSError):
                 if (_has_mark(name, wanted) or _writes_to(name, pipes, since)) and not _is_zombie(name):
                     yield int(name)
+
+
+def group_lives(group: int) -> bool:
+    """Whether a process group has members that are no zombies."""
+    for name in os.listdir("/proc"):
+        if name.isdigit():
+            with contextlib.suppress(OSError):
+                facts = _facts_of(name)
+                if int(facts[2]) == group and facts[0] != b"Z":
+                    return True
+    return False
 
 
 def _has_mark(name: str, wanted: bytes) -> bool:

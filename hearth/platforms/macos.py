@@ -14,6 +14,7 @@ from hearth.platforms.posix import PosixHost
 from hearth.platforms.processes import Launcher
 
 if TYPE_CHECKING:
+    from hearth.platforms.detached import Detacher
     from hearth.platforms.facts import Facts
     from hearth.platforms.process_table import ProcessTable
 
@@ -57,6 +58,11 @@ class MacosHost(PosixHost):
         from hearth.platforms.posix_processes import PosixLauncher
 
         return PosixLauncher(exit_descriptor, strays)
+
+    def make_detacher(self) -> Detacher:
+        from hearth.platforms.posix_detached import PosixDetacher
+
+        return PosixDetacher(exit_descriptor, strays, group_lives, self.process_start, self.boot_id)
 
     def process_table(self) -> ProcessTable:
         from hearth.platforms.posix_held import hold_by_queue
@@ -110,5 +116,18 @@ def strays(mark: str, _leader: int, _pipes: Collection[int]) -> Iterator[int]:
         raise OSError(str(error)) from error
     for process in running:
         with contextlib.suppress(psutil.Error):
-            if any(mark in value for value in process.environ().values()):
+            if mark and any(mark in value for value in process.environ().values()):
                 yield process.pid
+
+
+def group_lives(group: int) -> bool:
+    """Whether a process group has members that are no zombies."""
+    import psutil
+
+    from hearth.platforms.psutil_table import is_zombie
+
+    for pid in psutil.pids():
+        with contextlib.suppress(OSError, psutil.Error):
+            if os.getpgid(pid) == group and not is_zombie(pid):
+                return True
+    return False

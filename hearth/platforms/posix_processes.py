@@ -224,15 +224,7 @@ class PosixProcess:
     def kill(self) -> None:
         self._signal_group(signal.SIGKILL)
         pipes = {os.fstat(descriptor).st_ino for descriptor in self._outputs}
-        for _ in range(3):  # a stray may start another one while it is looked for
-            found: list[int] = []
-            with contextlib.suppress(OSError):  # not every sandbox tells; the group is killed without
-                found += self._strays(self._mark, self.pid, pipes)
-            for pid in found:
-                with contextlib.suppress(ProcessLookupError, PermissionError):
-                    os.kill(pid, signal.SIGKILL)
-            if not found:
-                return
+        end_strays(lambda: self._strays(self._mark, self.pid, pipes))
 
     def _signal_group(self, number: int) -> None:
         with contextlib.suppress(ProcessLookupError, PermissionError):
@@ -248,17 +240,25 @@ class PosixProcess:
         status, usage = self._reaped
         self._child.returncode = os.waitstatus_to_exitcode(status)
         self._watchdog.forget(self.pid)
-        peak = peak_bytes(usage.ru_maxrss)
-        self._ended = (self._ended or ended)._replace(
-            # The system carries the peak of the process that forked over into the program, and tells the greater one.
-            peak_memory_bytes=peak if peak > self._own_peak_bytes else None,
-            cpu_ms=round((usage.ru_utime + usage.ru_stime) * 1000),
-        )
+        self._ended = with_usage(self._ended or ended, usage, self._own_peak_bytes)
         for pipe in (self._child.stdout, self._child.stderr):
             assert pipe is not None
             pipe.close()
         for descriptor in (self._exit_descriptor, self._wake_read, self._wake_write):
             os.close(descriptor)
+
+
+def end_strays(find: Callable[[], Iterable[int]]) -> None:
+    """Kill what `find` finds until that is nothing."""
+    for _ in range(3):  # a stray may start another one while it is looked for
+        found: list[int] = []
+        with contextlib.suppress(OSError):  # not every sandbox tells; the group is killed without
+            found += find()
+        for pid in found:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.kill(pid, signal.SIGKILL)
+        if not found:
+            return
 
 
 def widen(pipe: int) -> None:
@@ -278,7 +278,17 @@ def peak_bytes(maximum_resident: int) -> int:
     return maximum_resident if sys.platform == "darwin" else maximum_resident * 1024
 
 
-def _own_peak_bytes() -> int:
+def with_usage(ended: Exit, usage: resource.struct_rusage, own_peak_bytes: int) -> Exit:
+    """How a child of this process ended, with what it used."""
+    peak = peak_bytes(usage.ru_maxrss)
+    return ended._replace(
+        # The system carries the peak of the process that forked over into the program, and tells the greater one.
+        peak_memory_bytes=peak if peak > own_peak_bytes else None,
+        cpu_ms=round((usage.ru_utime + usage.ru_stime) * 1000),
+    )
+
+
+def own_peak_bytes() -> int:
     import resource
 
     return peak_bytes(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
@@ -300,14 +310,20 @@ def _started(what: Launch) -> subprocess.Popen[bytes]:
 
 def _limited(what: Launch) -> tuple[str, ...]:
     """The words by which a shell limits itself and becomes the program, which so never runs without its limits."""
-    limits = []
-    if what.cpu_seconds is not None:  # XCPU first, which says what happened, then KILL
-        limits.append(f"ulimit -S -t {what.cpu_seconds}; ulimit -H -t {what.cpu_seconds + 1}")
-    if what.memory_bytes is not None:
-        limits.append(f"ulimit -v {what.memory_bytes // 1024}")
+    set_limits = limits(what.cpu_seconds, what.memory_bytes)
+    script = f'{set_limits}; exec "$@"'
+    return ("sh", "-c", script, "sh", what.program, *what.words[1:]) if set_limits else ()
+
+
+def limits(cpu_seconds: int | None, memory_bytes: int | None) -> str:
+    """What a shell has to run to limit itself and what it becomes; empty for no limits."""
+    found = []
+    if cpu_seconds is not None:  # XCPU first, which says what happened, then KILL
+        found.append(f"ulimit -S -t {cpu_seconds}; ulimit -H -t {cpu_seconds + 1}")
+    if memory_bytes is not None:
+        found.append(f"ulimit -v {memory_bytes // 1024}")
     # A limit that is above one that holds already changes nothing.
-    script = "; ".join((*(f"{{ {limit}; }} 2>/dev/null" for limit in limits), 'exec "$@"'))
-    return ("sh", "-c", script, "sh", what.program, *what.words[1:]) if limits else ()
+    return "; ".join(f"{{ {limit}; }} 2>/dev/null" for limit in found)
 
 
 def _discard(child: subprocess.Popen[bytes]) -> None:
@@ -342,7 +358,7 @@ class PosixLauncher:
             self._watchdog.watch(child.pid)
             ends = self.exit_descriptor(child.pid)
             stack.callback(os.close, ends)
-            process = PosixProcess(child, what.mark, self._watchdog, self.strays, ends, _own_peak_bytes())
+            process = PosixProcess(child, what.mark, self._watchdog, self.strays, ends, own_peak_bytes())
             stack.pop_all()
         return process
 

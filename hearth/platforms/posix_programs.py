@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 import stat
@@ -56,13 +57,34 @@ def refusal(error: OSError, program: str) -> Exception:
     if error.errno == errno.E2BIG:
         return ArgumentsTooLong("the words and variables are longer than the system hands to a program")
     if error.errno == errno.ENOENT and error.filename == program:
-        return NotExecutable(f"{program}: its interpreter {interpreter_of(program)} does not exist", program=program)
+        return _without_interpreter(program)
     if error.errno == errno.ENOEXEC:
-        hint = "a script begins with #! and the path of its interpreter"
-        return NotExecutable(f"{program} is no program of this system", hint=hint, program=program)
+        return _no_program(program)
     if error.errno in (errno.EACCES, errno.EPERM, errno.ETXTBSY):
         return NotExecutable(f"{program}: {error.strerror}", program=program)
     return error
+
+
+def refuse_unstartable(program: str) -> None:
+    """Raise what `execve` would for a script without an interpreter. A shell would read it as one of its own."""
+    _runnable(program)
+    with contextlib.suppress(PermissionError), open(program, "rb") as file:
+        first = file.read(256)
+        if first.startswith(b"#!"):
+            interpreter = interpreter_of(program)
+            if interpreter is None or not os.path.exists(interpreter):
+                raise _without_interpreter(program)
+        elif b"\0" not in first:
+            raise _no_program(program)
+
+
+def _without_interpreter(program: str) -> NotExecutable:
+    return NotExecutable(f"{program}: its interpreter {interpreter_of(program)} does not exist", program=program)
+
+
+def _no_program(program: str) -> NotExecutable:
+    hint = "a script begins with #! and the path of its interpreter"
+    return NotExecutable(f"{program} is no program of this system", hint=hint, program=program)
 
 
 def interpreter_of(path: str) -> str | None:

@@ -21,6 +21,7 @@ from hearth.platforms.processes import Launcher
 
 if TYPE_CHECKING:
     from hearth.platforms.bells import Bell
+    from hearth.platforms.detached import Detacher
     from hearth.platforms.facts import Facts
     from hearth.platforms.process_table import ProcessTable
 
@@ -169,6 +170,9 @@ class WindowsHost:
         from hearth.platforms.windows_processes import WindowsLauncher
 
         return WindowsLauncher()
+
+    def make_detacher(self) -> Detacher:
+        raise NotImplementedError
 
     def process_table(self) -> ProcessTable:
         from hearth.platforms.psutil_table import PsutilTable

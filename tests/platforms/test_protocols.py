@@ -32,6 +32,8 @@ def offered(module: str, name: str) -> dict[str, list[str]]:
         ("base.Directory", ["posix.PosixDirectory"]),
         ("bells.Bell", ["windows_bells.WindowsBell"]),
         ("bells.Bell", ["posix_bells.PosixBell"]),
+        ("detached.Detacher", ["posix_detached.PosixDetacher"]),
+        ("detached.Detached", ["posix_detached.PosixDetached"]),
         ("processes.Launcher", ["windows_processes.WindowsLauncher"]),
         ("processes.Launcher", ["posix_processes.PosixLauncher"]),
         ("processes.Process", ["windows_processes.WindowsProcess"]),

@@ -1,0 +1,154 @@
+"""The shell above a program that outlives hearth: what it is told to do, and what it notes.
+
+It is told nothing but what this module wrote; the words of users are its parameters, which it hands on unread. Its
+notes are whole lines of the file `status`:
+
+    held            written before the shell starts, also so that the disk has a block for the others
+    never           the pipe closed on which it waits for the release, so the program did not run
+    started         written before the program begins
+    exit 3          as shells tell it, so 128 + N stands for a signal, too
+
+The file is appended to and never replaced, because a shell could do that only by starting another program.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+from typing import NamedTuple
+
+from hearth.platforms import posix_processes as processes
+from hearth.platforms.detached import DetachedLaunch
+from hearth.platforms.processes import Exit
+
+STATUS = "status"
+STDIN = "stdin"
+INPUT = "input"
+CLOSE = "close"
+ENVIRONMENT = "environment"
+
+# $1 is the folder, the rest the program and its words. No variable is set while the program can see it, since one of
+# that name may be in its environment; traps that do something, unlike ignored signals, are not passed on.
+_HOLD = """
+trap : HUP INT QUIT USR1 USR2 ALRM PIPE TERM
+%s
+exec 3>&2 2>/dev/null
+IFS= read -r HEARTH_GO && [ "$HEARTH_GO" = go ] || { echo never >>"$1/status"; exit 125; }
+unset HEARTH_GO
+echo started >>"$1/status" || exit 125
+%s
+( shift; %s; exec "$@" 2>&3 3>&- %s ) <%s
+set -- "$1" "$?"
+echo "exit $2" >>"$1/status"
+exit "$2"
+"""
+
+# What keeps an open input from its end is a process that waits for a line, or for the end of the shell, which has
+# `close` open for writing. The shell itself must hold neither end of the input, or nobody could see that it is over.
+_OPEN = 'exec 7<>"$1/close" 8<"$1/close" 9<>"$1/input"; exec 6>"$1/input" 9<&-'
+_KEEP = """
+( trap '' HUP INT QUIT USR1 USR2 ALRM PIPE TERM; exec 7<&- 3>&- >/dev/null; read -r _ <&8 ) &
+exec 6>&-
+"""
+
+
+class _Input(NamedTuple):
+    """How the shell opens a kind of input, keeps it open, closes the rest for the program, and the input's name."""
+
+    opened: str
+    kept: str
+    closed: str
+    name: str
+
+
+_EMPTY = _Input("", "", "", "/dev/null")
+_GIVEN = _Input("", "", "", '"$1/stdin"')
+_LASTING = _Input(_OPEN, _KEEP, "7<&- 8<&-", '"$1/input"')
+
+# Shells drop variables whose names they could not have, and take some for themselves. A program that has such gets its
+# environment from a file, by a Python in between, which takes ten times as long to start.
+_SHELLS_OWN = frozenset(
+    {"BASHOPTS", "BASH_XTRACEFD", "EUID", "HEARTH_GO", "IFS", "LINENO", "OPTIND", "PPID", "SHELLOPTS", "UID"}
+)
+_BETWEEN = """
+import os, sys
+with open(sys.argv[1], "rb") as file:
+    pairs = file.read().split(b"\\0")[:-1]
+os.unlink(sys.argv[1])
+try:
+    os.execve(sys.argv[2], sys.argv[3:], dict(pair.split(b"=", 1) for pair in pairs))
+except OSError as error:
+    sys.exit(f"{sys.argv[2]}: {error.strerror}")
+"""
+
+
+class Status(NamedTuple):
+    """What the shell noted."""
+
+    started: bool
+    never: bool
+    may_have_run: bool  # where the machine has not started anew since, so that each note is in the file
+    exit: Exit | None
+
+
+def status_of(folder: str) -> Status:
+    """What the notes tell; a line that is not whole yet tells nothing."""
+    lines: list[bytes] = []
+    with contextlib.suppress(FileNotFoundError), open(os.path.join(folder, STATUS), "rb") as file:
+        lines = file.read(256).split(b"\n")[:-1]
+    codes = [line.removeprefix(b"exit ") for line in lines if line.startswith(b"exit ")]
+    started = b"started" in lines
+    ended = exit_of(int(codes[0])) if codes and codes[0].isdigit() else None
+    return Status(started, b"never" in lines, started or b"held" not in lines, ended)
+
+
+def exit_of(code: int) -> Exit:
+    """What a shell's code means: 128 + N is how it tells the signal N."""
+    if code > 128 and code - 128 in signal.valid_signals():
+        return Exit(None, code - 128, None, None)
+    return Exit(code, None, None, None)
+
+
+def script(what: DetachedLaunch) -> str:
+    given = _LASTING if what.open_stdin else _EMPTY if what.stdin is None else _GIVEN
+    limits = processes.limits(what.cpu_seconds, what.memory_bytes) or ":"
+    return _HOLD % (given.opened, given.kept, limits, given.closed, given.name)
+
+
+def words_and_environment(what: DetachedLaunch) -> tuple[tuple[str, ...], dict[str, str]]:
+    """The words and the environment that the shell gets."""
+    environment = dict(what.environment)
+    passed = {name: value for name, value in environment.items() if _is_passed(name)}
+    if len(passed) == len(environment):
+        return (what.program, *what.words[1:]), environment
+    import sys
+
+    pairs = (os.fsencode(f"{name}={value}") + b"\0" for name, value in environment.items())
+    write(what.folder, ENVIRONMENT, b"".join(pairs))
+    path = os.path.join(what.folder, ENVIRONMENT)
+    return (sys.executable, "-I", "-S", "-c", _BETWEEN, path, what.program, *what.words), passed
+
+
+def _is_passed(name: str) -> bool:
+    return name.isascii() and name.isidentifier() and name not in _SHELLS_OWN
+
+
+def prepare(what: DetachedLaunch) -> None:
+    """Make the files that the shell finds in the folder."""
+    write(what.folder, STATUS, b"held\n")
+    if what.open_stdin:
+        for name in (INPUT, CLOSE):
+            os.mkfifo(os.path.join(what.folder, name), 0o600)
+    elif what.stdin is not None:
+        write(what.folder, STDIN, what.stdin)
+
+
+def write(folder: str, name: str, data: bytes) -> None:
+    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_NOFOLLOW
+    descriptor = os.open(os.path.join(folder, name), flags, 0o600)
+    try:
+        while data:
+            data = data[os.write(descriptor, data) :]
+    finally:
+        os.close(descriptor)

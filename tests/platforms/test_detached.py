@@ -1,0 +1,574 @@
+"""What every detacher promises, with real programs, also when the process that started them is killed."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+
+from hearth import identifiers
+from hearth.errors import InputClosed, NotExecutable
+from hearth.platforms.base import Host
+from hearth.platforms.detached import Detached, DetachedLaunch, Detacher, Found, Record
+from hearth.platforms.processes import Exit
+
+ROOT = Path(__file__).parents[2]
+SECONDS = 10.0
+SLEEPER = "import time; time.sleep(300)"
+posix = pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals, sessions and shells")
+
+
+@pytest.fixture(scope="module")
+def detacher(host: Host) -> Iterator[Detacher]:
+    made = host.make_detacher()
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def mark() -> Iterator[str]:
+    """A text that only what the test started has in its environment; nothing of that may be left."""
+    made = identifiers.new("tst", 0)
+    yield made
+    assert eventually(lambda: [p for p in psutil.process_iter() if _is_marked(p, made)] == [], 2)
+
+
+def _is_marked(process: psutil.Process, mark: str) -> bool:
+    try:
+        return process.status() != psutil.STATUS_ZOMBIE and process.environ().get("HEARTH_TEST_MARK") == mark
+    except (psutil.Error, OSError):
+        return False
+
+
+@pytest.fixture
+def what(tmp_path: Path, mark: str) -> Callable[..., DetachedLaunch]:
+    """What to launch: `what("print(1)", "word", merge=True)` runs Python, with a folder of its own."""
+    numbers = iter(range(1_000))
+
+    def make(code: str, *words: str, **options: object) -> DetachedLaunch:
+        return program(sys.executable, "-c", code, *words, **options)
+
+    def program(path: str, *words: str, **options: object) -> DetachedLaunch:
+        folder = tmp_path / f"attempt {next(numbers)}"
+        folder.mkdir()
+        environment = {**os.environ, "HEARTH_TEST_MARK": mark}
+        given = DetachedLaunch(path, (path, *words), str(tmp_path), environment, str(folder), mark=mark)
+        return given._replace(**options)  # type: ignore[arg-type]
+
+    make.program = program  # type: ignore[attr-defined]
+    return make
+
+
+def end_of(host: Host, process: Detached, seconds: float = SECONDS) -> Exit:
+    assert host.wait_any([process.waitable], seconds) == [process.waitable]
+    ended = process.ended
+    assert ended is not None
+    return ended
+
+
+def run(host: Host, detacher: Detacher, what: DetachedLaunch) -> Exit:
+    process = detacher.launch(what)
+    try:
+        process.release()
+        return end_of(host, process)
+    finally:
+        process.close()
+
+
+def output(what: DetachedLaunch, name: str = "stdout") -> bytes:
+    return (Path(what.folder) / name).read_bytes().replace(b"\r\n", b"\n")
+
+
+def is_over(pid: int) -> bool:
+    try:
+        return psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return True
+
+
+def eventually(true: Callable[[], bool], seconds: float = SECONDS) -> bool:
+    deadline = time.monotonic() + seconds
+    while not true():
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.005)
+    return True
+
+
+# A worker: it launches what it is told, says how to find it, releases it if it shall, and waits to be killed.
+WORKER = """
+import json, sys
+from hearth.platforms.local import local_host
+from hearth.platforms.detached import DetachedLaunch
+fields = json.loads(sys.argv[1])
+fields["words"] = tuple(fields["words"])
+if fields["stdin"] is not None:
+    fields["stdin"] = fields["stdin"].encode()
+process = local_host().make_detacher().launch(DetachedLaunch(**fields))
+if sys.argv[2] == "release":
+    process.release()
+print(json.dumps(process.record), flush=True)
+sys.stdin.read()
+"""
+
+
+@contextlib.contextmanager
+def worker(what: DetachedLaunch, then: str = "release") -> Iterator[tuple[subprocess.Popen[bytes], Record]]:
+    """Another process that launched `what`; it is killed at the latest at the end."""
+    fields = {**what._asdict(), "stdin": None if what.stdin is None else what.stdin.decode()}
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    words = [sys.executable, "-c", WORKER, json.dumps(fields), then]
+    with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment) as process:
+        assert process.stdout is not None
+        try:
+            yield process, Record(*json.loads(process.stdout.readline()))
+        finally:
+            process.kill()
+
+
+def orphan(what: DetachedLaunch, then: str = "release") -> Record:
+    """What a worker launched that is dead now."""
+    with worker(what, then) as (_, record):
+        pass
+    return record
+
+
+def adopted(found: Found) -> Detached:
+    assert found.process is not None
+    assert (found.exit, found.started) == (None, True)
+    return found.process
+
+
+def test_a_program_gets_exactly_its_words(host: Host, detacher: Detacher, what: Callable[..., DetachedLaunch]) -> None:
+    words = ["a b", "", "$HOME", "`id`", "$(id)", "-n", "--", "it's", 'a "b"', "back\\", "*", "new\nline", "é", ";&|"]
+    given = what("import json, sys; print(json.dumps(sys.argv[1:]))", *words)
+    assert run(host, detacher, given).code == 0
+    assert json.loads(output(given)) == words
+
+
+def test_a_program_gets_exactly_its_environment(
+    host: Host, detacher: Detacher, what: Callable[..., DetachedLaunch], mark: str
+) -> None:
+    wanted = {"PLAIN": "1", "folder": "x", "EMPTY": "", "LINES": "a\nb", "PWD": os.getcwd(), "HEARTH_TEST_MARK": mark}
+    given = what("import json, os; print(json.dumps(dict(os.environ)))", environment={**wanted}, directory=os.getcwd())
+    assert run(host, detacher, given).code == 0
+    found = json.loads(output(given))
+    assert {name: found.get(name) for name in wanted} == wanted
+    assert set(found) - set(wanted) <= {"SYSTEMROOT", "LC_CTYPE", "_", "SHLVL", "OLDPWD"} | WINE
+
+
+WINE = {"WINEPREFIX", "WINELOADER"} if os.environ.get("WINELAB") else set()
+
+
+def test_both_outputs_and_the_exit_code_are_kept(
+    host: Host, detacher: Detacher, what: Callable[..., DetachedLaunch]
+) -> None:
+    given = what("import sys; sys.stdout.write('out'); sys.stderr.write('err'); sys.exit(3)")
+    ended = run(host, detacher, given)
+    assert (ended.code, ended.signal) == (3, None)
+    assert ended.cpu_ms is not None and ended.cpu_ms > 0
+    assert (output(given), output(given, "stderr")) == (b"out", b"err")
+
+
+def test_merged_outputs_keep_their_order(host: Host, detacher: Detacher, what: Callable[..., DetachedLaunch]) -> None:
+    given = what("import os; [os.write(1 + i % 2, b'%d ' % i) for i in range(200)]", merge=True)
+    assert run(host, detacher, given).code == 0
+    assert output(given).split() == [b"%d" % i for i in range(200)]
+    assert not (Path(given.folder) / "stderr").exists()
+
+
+def test_a_program_runs_in_its_directory(host: Host, detacher: Detacher, what: Callable[..., DetachedLaunch]) -> None:
+    given = what("import os; print(os.getcwd())")
+    assert run(host, detacher, given).code == 0
+    assert os.path.samefile(output(given).decode().strip(), given.directory)
+
+
+def test_input_is_empty_or_what_was_given(host: Host, detacher: Detacher, what: Callable[..., DetachedLaunch]) -> None:
+    code = "import sys; data = sys.stdin.buffer.read(); print(len(data), data[:5])"
+    empty, large = what(code), what(code, stdin=b"\0\r\n\xff " * 100_000)
+    assert (run(host, detacher, empty).code, run(host, detacher, large).code) == (0, 0)
+    assert output(empty) == b"0 b''\n"
+    assert output(large) == b"500000 b'\\x00\\r\\n\\xff '\n"
+
+
+def test_nothing_runs_before_the_release(host: Host, detacher: Detacher, what: Callable[..., DetachedLaunch]) -> None:
+    given = what("print('ran')")
+    process = detacher.launch(given)
+    assert host.wait_any([process.waitable], 0.1) == []
+    assert (process.ended, output(given)) == (None, b"")
+    process.release()
+    assert (end_of(host, process).code, output(given)) == (0, b"ran\n")
+    process.close()
+
+
+def test_what_is_discarded_never_runs(detacher: Detacher, what: Callable[..., DetachedLaunch]) -> None:
+    given = what("print('ran')")
+    process = detacher.launch(given)
+    process.discard()
+    assert not psutil.pid_exists(process.record.pid)
+    assert output(given) == b""
+
+
+def test_what_is_let_go_of_before_its_release_never_runs(
+    detacher: Detacher, what: Callable[..., DetachedLaunch]
+) -> None:
+    given = what("print('ran')")
+    process = detacher.launch(given)
+    process.close()
+    assert detacher.find(process.record) == Found(None, None, started=False)
+    assert output(given) == b""
+
+
+def test_what_a_killed_worker_had_not_released_never_runs(
+    detacher: Detacher, what: Callable[..., DetachedLaunch]
+) -> None:
+    given = what("print('ran')")
+    record = orphan(given, "hold")
+    assert detacher.find(record) == Found(None, None, started=False)
+    assert output(given) == b""
+
+
+def test_what_a_stopped_worker_holds_is_ended_by_who_takes_over(
+    detacher: Detacher, what: Callable[..., DetachedLaunch]
+) -> None:
+    given = what("print('ran')")
+    process = detacher.launch(given)
+    assert detacher.find(process.record) == Found(None, None, started=False)
+    process.release()
+    assert process.ended is not None
+    assert output(given) == b""
+    process.close()
+
+
+def test_a_program_outlives_its_worker_and_is_adopted(
+    host: Host, detacher: Detacher, what: Callable[..., DetachedLaunch], tmp_path: Path
+) -> None:
+    go = tmp_path / "go"
+    given = what(
+        "import os, sys, time\n"
+        "print('before', flush=True)\n"
+        f"while not os.path.exists({str(go)!r}): time.sleep(0.01)\n"
+        "print('after'); sys.exit(7)"
+    )
+    record = orphan(given)
+    process = adopted(detacher.find(record))
+    assert eventually(lambda: output(given) == b"before\n")
+    assert process.ended is None
+    go.touch()
+    assert end_of(host, process).code == 7
+    assert output(given) == b"before\nafter\n"
+    assert eventually(process.is_gone)
+    process.close()
+
+
+def test_an_adopted_program_can_be_killed(host: Host, detacher: Detacher, what: Callable[..., DetachedLaunch]) -> None:
+    tree = f"import subprocess, sys; print('up', flush=True); subprocess.run([sys.executable, '-c', {SLEEPER!r}])"
+    given = what(tree)
+    process = adopted(detacher.find(orphan(given)))
+    assert eventually(lambda: output(given) == b"up\n")
+    process.kill()
+    ended = end_of(host, process)
+    assert (ended.code, ended.signal) in ((None, 9), (1, None))
+    assert eventually(process.is_gone)
+    process.close()
+
+
+def test_another_start_is_another_program(host: Host, detacher: Detacher, what: Callable[..., DetachedLaunch]) -> None:
+    with subprocess.Popen([sys.executable, "-c", SLEEPER]) as other:
+        start = host.process_start(other.pid)
+        assert start is not None
+        given = what("")
+        stale = Record(other.pid, start + "0", host.boot_id(), given.folder, given.mark)
+        assert detacher.find(stale) == Found(None, None, started=True)
+        assert other.poll() is None
+        other.kill()
+
+
+def test_a_program_of_another_boot_is_left_alone(
+    host: Host, detacher: Detacher, what: Callable[..., DetachedLaunch]
+) -> None:
+    if not host.boot_id():
+        pytest.skip("process starts tell here")
+    process = detacher.launch(what(SLEEPER))
+    process.release()
+    found = detacher.find(process.record._replace(boot="another"))
+    assert found == Found(None, None, started=True)
+    assert process.ended is None
+    process.kill()
+    end_of(host, process)
+    process.close()
+
+
+def test_a_program_that_prints_for_ever_needs_nobody_and_can_be_killed(
+    host: Host, detacher: Detacher, what: Callable[..., DetachedLaunch]
+) -> None:
+    given = what("while True: print('x' * 1000)")
+    process = detacher.launch(given)
+    process.release()
+    assert eventually(lambda: len(output(given)) > 200_000)
+    process.kill()
+    end_of(host, process)
+    assert eventually(process.is_gone)
+    process.close()
+
+
+def test_many_at_once_end_each_with_its_own_code(
+    host: Host, detacher: Detacher, what: Callable[..., DetachedLaunch]
+) -> None:
+    count = 60 if sys.platform == "win32" else 64
+    assert detacher.most >= count
+    name = "cmd.exe" if sys.platform == "win32" else "sh"
+    path = host.find_program(name, os.environ, os.getcwd())
+    words = ("/c", "exit") if sys.platform == "win32" else ("-c", 'exit "$0"')
+    running = {}
+    for code in range(count):
+        process = detacher.launch(what.program(path, *words, str(code)))  # type: ignore[attr-defined]
+        running[process.waitable] = (code, process)
+    for _, process in running.values():
+        process.release()
+    while running:
+        ready = host.wait_any(list(running), SECONDS)
+        assert ready
+        for waitable in ready:
+            code, process = running.pop(waitable)
+            assert process.ended is not None and process.ended.code == code
+            process.close()
+
+
+def test_an_open_input_takes_text_until_it_is_closed(
+    host: Host, detacher: Detacher, what: Callable[..., DetachedLaunch]
+) -> None:
+    given = what("import sys; print(sys.stdin.read(), end='')", open_stdin=True)
+    process = detacher.launch(given)
+    process.release()
+    assert detacher.send(given.folder, b"one\n", SECONDS) == 4
+    assert detacher.send(given.folder, b"two\n", SECONDS) == 4
+    detacher.close_stdin(given.folder)
+    detacher.close_stdin(given.folder)
+    assert end_of(host, process).code == 0
+    assert output(given) == b"one\ntwo\n"
+    with pytest.raises(InputClosed):
+        detacher.send(given.folder, b"three", SECONDS)
+    process.close()
+
+
+def test_an_input_that_was_not_opened_takes_nothing(
+    host: Host, detacher: Detacher, what: Callable[..., DetachedLaunch]
+) -> None:
+    given = what("")
+    assert run(host, detacher, given).code == 0
+    with pytest.raises(InputClosed):
+        detacher.send(given.folder, b"x", SECONDS)
+    detacher.close_stdin(given.folder)
+
+
+def test_the_input_of_an_ended_program_takes_nothing(
+    host: Host, detacher: Detacher, what: Callable[..., DetachedLaunch]
+) -> None:
+    given = what("", open_stdin=True)
+    assert run(host, detacher, given).code == 0
+    with pytest.raises(InputClosed):
+        detacher.send(given.folder, b"x", SECONDS)
+
+
+def test_a_full_input_takes_what_it_can_within_the_time(
+    host: Host, detacher: Detacher, what: Callable[..., DetachedLaunch]
+) -> None:
+    given = what(SLEEPER, open_stdin=True)
+    process = detacher.launch(given)
+    process.release()
+    assert 0 < detacher.send(given.folder, b"x" * 10_000_000, 0.3) < 10_000_000
+    process.kill()
+    end_of(host, process)
+    process.close()
+
+
+def test_what_is_no_program_is_refused_before_anything_starts(
+    detacher: Detacher, what: Callable[..., DetachedLaunch], tmp_path: Path
+) -> None:
+    text = tmp_path / ("text.exe" if sys.platform == "win32" else "text")
+    text.write_text("echo this is no program\n", encoding="utf-8")
+    text.chmod(0o755)
+    with pytest.raises(NotExecutable):
+        detacher.launch(what.program(str(text)))  # type: ignore[attr-defined]
+
+
+@posix
+class TestPosix:
+    def test_a_signal_is_told_as_one_and_the_shell_says_nothing(
+        self, host: Host, detacher: Detacher, what: Callable[..., DetachedLaunch]
+    ) -> None:
+        given = what("import os, signal; os.kill(os.getpid(), signal.SIGKILL)")
+        assert run(host, detacher, given)[:2] == (None, 9)
+        assert output(given, "stderr") == b""
+
+    def test_a_program_that_cleans_up_after_term_tells_its_own_code(
+        self, host: Host, detacher: Detacher, what: Callable[..., DetachedLaunch]
+    ) -> None:
+        given = what(
+            "import signal, sys, time\n"
+            "def tidy(*_): print('tidy'); sys.exit(5)\n"
+            "signal.signal(signal.SIGTERM, tidy); print('up', flush=True); time.sleep(300)"
+        )
+        process = adopted(detacher.find(orphan(given)))
+        assert eventually(lambda: output(given) == b"up\n")
+        process.ask_to_end()
+        assert end_of(host, process)[:2] == (5, None)
+        assert output(given) == b"up\ntidy\n"
+        process.close()
+
+    def test_a_program_that_ignores_term_runs_on_until_it_is_killed(
+        self, host: Host, detacher: Detacher, what: Callable[..., DetachedLaunch]
+    ) -> None:
+        given = what(f"import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN); print(1, flush=True); {SLEEPER}")
+        process = detacher.launch(given)
+        process.release()
+        assert eventually(lambda: output(given) == b"1\n")
+        process.ask_to_end()
+        assert host.wait_any([process.waitable], 0.1) == []
+        process.kill()
+        assert end_of(host, process)[:2] == (None, 9)
+        assert eventually(process.is_gone)
+        process.close()
+
+    def test_signals_that_a_program_sends_to_its_group_do_not_end_the_shell(
+        self, host: Host, detacher: Detacher, what: Callable[..., DetachedLaunch]
+    ) -> None:
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1):
+            given = what.program("/bin/sh", "-c", f"trap 'exit 9' {int(number)}; kill -{int(number)} 0; exit 1")  # type: ignore[attr-defined]
+            assert run(host, detacher, given)[:2] == (9, None)
+
+    def test_what_left_the_group_survives_a_normal_end_and_dies_with_a_kill(
+        self, host: Host, detacher: Detacher, what: Callable[..., DetachedLaunch], tmp_path: Path
+    ) -> None:
+        note = tmp_path / "pid"
+        daemon = (
+            "import os, pathlib, subprocess, sys\n"
+            f"child = subprocess.Popen([sys.executable, '-c', {SLEEPER!r}], start_new_session=True)\n"
+            f"pathlib.Path({str(note)!r}).write_text(str(child.pid)); os._exit(0)"
+        )
+        process = detacher.launch(what(daemon))
+        process.release()
+        assert end_of(host, process).code == 0
+        pid = int(note.read_text())
+        assert process.is_gone()
+        assert psutil.pid_exists(pid)
+        process.kill()
+        assert eventually(process.is_gone)
+        process.close()
+
+    def test_what_stays_in_the_group_ends_with_the_program(
+        self, host: Host, detacher: Detacher, what: Callable[..., DetachedLaunch]
+    ) -> None:
+        leave = f"import os, subprocess, sys; subprocess.Popen([sys.executable, '-c', {SLEEPER!r}]); os._exit(0)"
+        own = detacher.launch(what(leave))
+        own.release()
+        assert end_of(host, own).code == 0
+        assert eventually(own.is_gone)
+        own.close()
+        found = detacher.find(orphan(what(leave)))
+        if found.process is not None:
+            assert end_of(host, found.process).code == 0
+            assert eventually(found.process.is_gone)
+            found.process.close()
+
+    def test_how_a_program_ended_while_nobody_looked_is_found(
+        self, detacher: Detacher, what: Callable[..., DetachedLaunch]
+    ) -> None:
+        given = what("import sys; sys.exit(4)")
+        with worker(given) as (_, record):
+            assert eventually(lambda: "exit 4\n" in (Path(given.folder) / "status").read_text())
+        assert detacher.find(record) == Found(None, Exit(4, None, None, None), started=True)
+
+    def test_nobody_knows_how_a_program_ended_whose_shell_was_killed(
+        self, host: Host, detacher: Detacher, what: Callable[..., DetachedLaunch]
+    ) -> None:
+        given = what(f"print(1, flush=True); {SLEEPER}")
+        own = detacher.launch(given)
+        own.release()
+        assert eventually(lambda: output(given) == b"1\n")
+        os.kill(own.record.pid, signal.SIGKILL)
+        assert end_of(host, own) == Exit(None, None, None, None)
+        own.close()
+        given = what(f"print(1, flush=True); {SLEEPER}")
+        record = orphan(given)
+        assert eventually(lambda: output(given) == b"1\n")
+        os.kill(record.pid, signal.SIGKILL)
+        assert eventually(lambda: is_over(record.pid))
+        assert detacher.find(record) == Found(None, None, started=True)
+
+    def test_a_shell_killed_before_the_release_has_run_nothing(
+        self, detacher: Detacher, what: Callable[..., DetachedLaunch]
+    ) -> None:
+        with worker(what("print('ran')"), "hold") as (_, record):
+            os.kill(record.pid, signal.SIGKILL)
+            assert detacher.find(record) == Found(None, None, started=False)
+
+    def test_notes_that_are_gone_do_not_mean_that_nothing_ran(
+        self, detacher: Detacher, what: Callable[..., DetachedLaunch]
+    ) -> None:
+        given = what("")
+        record = orphan(given)
+        assert eventually(lambda: is_over(record.pid))
+        (Path(given.folder) / "status").unlink()
+        assert detacher.find(record) == Found(None, None, started=True)
+
+    def test_a_status_that_cannot_be_written_is_told_to_the_parent(
+        self, host: Host, detacher: Detacher, what: Callable[..., DetachedLaunch]
+    ) -> None:
+        given = what("import os, sys, pathlib; s = pathlib.Path(sys.argv[1]); s.unlink(); s.mkdir(); sys.exit(6)")
+        given = given._replace(words=(*given.words, str(Path(given.folder) / "status")))
+        assert run(host, detacher, given)[:2] == (6, None)
+
+    def test_a_note_fits_on_a_full_disk(
+        self, detacher: Detacher, what: Callable[..., DetachedLaunch], small_disk: Path
+    ) -> None:
+        folder = small_disk / "attempt"
+        folder.mkdir()
+        given = what("import os\nwhile True: os.write(1, b'x' * 10_000)", folder=str(folder))
+        with worker(given) as (_, record):
+            assert eventually(lambda: "exit" in (folder / "status").read_text())
+        found = detacher.find(record)
+        assert found.exit is not None and found.exit.code == 1
+        assert len(output(given)) > 900_000
+
+    def test_limits_hold_for_the_program_and_not_for_its_shell(
+        self, host: Host, detacher: Detacher, what: Callable[..., DetachedLaunch]
+    ) -> None:
+        limits = "import resource as r; print(r.getrlimit(r.RLIMIT_CPU), r.getrlimit(r.RLIMIT_AS)[0])"
+        given = what(limits, cpu_seconds=7, memory_bytes=4 * 1024**3)
+        assert run(host, detacher, given).code == 0
+        assert output(given) == b"(7, 8) 4294967296\n"
+
+    def test_a_program_starts_with_usual_signals_and_only_its_three_descriptors(
+        self, host: Host, detacher: Detacher, what: Callable[..., DetachedLaunch]
+    ) -> None:
+        code = (
+            "import os, signal\n"
+            "print(sorted(map(int, os.listdir('/dev/fd')))[:-1])\n"
+            "print([s for s in (1, 2, 3, 10, 12, 13, 14, 15) if signal.getsignal(s) is signal.SIG_IGN])"
+        )
+        for kind in ({}, {"stdin": b""}, {"open_stdin": True}):
+            given = what(code, **kind)
+            assert run(host, detacher, given).code == 0
+            assert output(given) == b"[0, 1, 2]\n[13]\n"  # Python itself ignores SIGPIPE
+
+    def test_variables_that_no_shell_can_have_arrive(
+        self, host: Host, detacher: Detacher, what: Callable[..., DetachedLaunch], mark: str
+    ) -> None:
+        wanted = {"A B": "1", "BASH_FUNC_read%%": "() { :; }", "OPTIND": "x", "IFS": "t", "HEARTH_TEST_MARK": mark}
+        given = what("import os; print(sorted(os.environ.items()))", environment=wanted)
+        assert run(host, detacher, given).code == 0
+        found = dict(eval(output(given)))
+        found.pop("LC_CTYPE", None)
+        assert found == wanted
+        assert not (Path(given.folder) / "environment").exists()
