@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import os
+from collections.abc import Sequence
 from typing import Protocol
 
 # Nothing else in the folder is touched. The rest of a name is random: a bell is never taken for an earlier one.
@@ -23,6 +25,12 @@ class Bell(Protocol):
 
     def close(self) -> None:
         """Take it out of its folder; a second time does nothing."""
+
+
+def refuse_closed(waitables: Sequence[int]) -> None:
+    # -1 is no descriptor, but on Windows a handle of this very process.
+    if min(waitables, default=0) < 0:
+        raise OSError(errno.EBADF, "one of the things to wait for is closed")
 
 
 def new_name() -> str:

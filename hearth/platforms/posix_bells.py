@@ -123,6 +123,7 @@ def _remove_dead(path: str) -> None:
 
 def wait_any(waitables: Sequence[int], seconds: float | None) -> list[int]:
     """Those of the descriptors that can be read, at their end or broken, once there is one; [] after the time."""
+    bells.refuse_closed(waitables)
     poll = select.poll()
     for each in set(waitables):
         poll.register(each, select.POLLIN)

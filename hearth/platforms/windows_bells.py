@@ -129,6 +129,7 @@ def _ring(name: str, path: str) -> bool:
 def wait_any(waitables: Sequence[int], seconds: float | None) -> list[int]:
     """Those of the handles that are signalled, once there is one; [] after the time. They stay as they are, so none may
     be of the kind that a wait resets."""
+    bells.refuse_closed(waitables)
     if len(waitables) <= _MOST_AT_ONCE:
         _wait(waitables, seconds)
     else:
@@ -164,10 +165,9 @@ def _gathered(handles: Sequence[int]) -> Iterator[int]:
         raise nt.last_error("")
 
     def watch(some: Sequence[int]) -> None:
-        try:
+        with contextlib.suppress(OSError):  # a handle that is closed, which the look at each of them tells
             _winapi.WaitForMultipleObjects([done, *some], False, _winapi.INFINITE)
-        finally:
-            nt.kernel32.SetEvent(done)
+        nt.kernel32.SetEvent(done)
 
     step = _MOST_AT_ONCE - 1
     groups = [handles[at : at + step] for at in range(0, len(handles), step)]

@@ -322,12 +322,23 @@ def test_what_a_signal_handler_raises_ends_the_wait(host: Host, make: Callable[[
         signal.signal(STOPS, before)
 
 
-def test_a_closed_one_is_an_error_and_not_always_ready(host: Host, folder: Path) -> None:
-    bell = host.make_bell(str(folder))
-    waitable = bell.waitable
-    bell.close()
+@pytest.mark.parametrize("others", [0, 70])
+def test_a_closed_bell_is_not_waited_for(host: Host, folder: Path, make: Callable[[], Bell], others: int) -> None:
+    waited = [make().waitable for _ in range(others)]
+    closed = host.make_bell(str(folder))
+    closed.close()
+    with pytest.raises(OSError, match="closed"):
+        host.wait_any([*waited, closed.waitable], LONG)
+
+
+@posix_only("a handle's number may be that of another one at once")
+def test_a_descriptor_that_was_closed_is_an_error_and_not_always_ready(host: Host, make: Callable[[], Bell]) -> None:
+    bell = make()
+    reader, writer = os.pipe()
+    os.close(reader)
+    os.close(writer)
     with pytest.raises(OSError):
-        host.wait_any([waitable], LONG)
+        host.wait_any([bell.waitable, writer], LONG)
 
 
 def test_the_start_of_the_machine_is_the_same_for_every_process(host: Host) -> None:
