@@ -173,8 +173,8 @@ class Host(Protocol):
     def start_background(self, words: Sequence[str], environment: Mapping[str, str], log: str) -> int:
         """Start a program, by its absolute path, that outlives this process and its terminal; its pid (on Windows that
         of the launcher where a virtual environment's Python is one). It inherits no descriptor, reads nothing, and both
-        outputs are added to the file `log`, made if absent, for this user only. Its directory is one that nobody
-        will want to remove. Raises `OSError`."""
+        outputs are added to the file `log`, made if absent, for this user only; one of more than 1 MiB is set aside
+        as `<log>.1` first. Its directory is one that nobody will want to remove. Raises `OSError`."""
 
     def user_data_directory(self) -> str: ...
 

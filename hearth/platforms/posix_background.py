@@ -7,11 +7,14 @@ import subprocess
 import threading
 from collections.abc import Mapping, Sequence
 
+from hearth.platforms.background import set_long_log_aside
+
 _APPEND = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
 
 
 def start_background(words: Sequence[str], environment: Mapping[str, str], log: str) -> int:
     """As `Host.start_background`."""
+    set_long_log_aside(log)
     output = os.open(log, _APPEND, 0o600)
     try:
         child = subprocess.Popen(

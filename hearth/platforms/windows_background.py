@@ -13,6 +13,7 @@ from hearth.platforms import windows_nt as nt
 from hearth.platforms import windows_paths as paths
 from hearth.platforms import windows_processes as processes
 from hearth.platforms import windows_programs as programs
+from hearth.platforms.background import set_long_log_aside
 
 assert sys.platform == "win32"
 
@@ -24,7 +25,8 @@ _ERROR_ACCESS_DENIED = 5
 
 
 def start_background(words: Sequence[str], environment: Mapping[str, str], log: str) -> int:
-    """As `Host.start_background`. What a job that lets nobody leave holds ends with that job, so this process too."""
+    """As `Host.start_background`. In a job that lets nobody leave, it ends with that job."""
+    set_long_log_aside(paths.extended(log))
     with contextlib.ExitStack() as stack:
         handles = [
             stack.enter_context(nt.closing(nt.open_path(path, access, share=nt.SHARE_ALL, disposition=disposition)))

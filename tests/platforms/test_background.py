@@ -13,6 +13,7 @@ from pathlib import Path
 import psutil
 import pytest
 
+from hearth.platforms.background import LOG_BYTES
 from hearth.platforms.base import Host
 from hearth.platforms.bells import Bell
 from tests.marks import WINDOWS, posix_only
@@ -26,16 +27,18 @@ import os, sys
 from hearth.platforms.local import local_host
 host, (here, there) = local_host(), sys.argv[1:]
 bell = host.make_bell(there)
-print("there", os.getpid(), flush=True)
+print("there", os.getpid(), repr(sys.stdin.read()), flush=True)
 host.ring(here)
 host.wait_any([bell.waitable], None)
 print("ends", file=sys.stderr, flush=True)
 bell.close()
 host.ring(here)
 """
+# Starts that once a line, or the end, of its input comes.
 PARENT = """
 import os, sys
 from hearth.platforms.local import local_host
+sys.stdin.readline()
 print(local_host().start_background(sys.argv[2:], os.environ, sys.argv[1]), flush=True)
 sys.stdin.read()
 """
@@ -89,8 +92,12 @@ def run(host: Host, code: str, folder: Path, given: dict[str, str] | None = None
 
 def test_it_outlives_a_parent_that_is_killed_with_its_group(lasting: Lasting) -> None:
     words = [sys.executable, "-c", PARENT, lasting.log, *lasting.words]
-    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
-    with subprocess.Popen(words, env=environment(), start_new_session=not WINDOWS, **pipes) as parent:  # type: ignore[call-overload]
+    with subprocess.Popen(
+        words, env=environment(), start_new_session=not WINDOWS, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as parent:
+        assert parent.stdin is not None and parent.stdout is not None
+        parent.stdin.write(b"\n")
+        parent.stdin.flush()
         pid = int(parent.stdout.readline())
         lasting.hear()
         if sys.platform == "win32":
@@ -101,7 +108,7 @@ def test_it_outlives_a_parent_that_is_killed_with_its_group(lasting: Lasting) ->
         assert lasting.host.process_start(pid) is not None
         lasting.end()
     assert lasting.written()[0] == "there"
-    assert lasting.written()[2:] == ["ends"]
+    assert lasting.written()[2:] == ["''", "ends"]
 
 
 def test_its_pid_is_told(lasting: Lasting) -> None:
@@ -140,6 +147,14 @@ def test_what_the_log_holds_stays_and_both_outputs_are_added(host: Host, tmp_pat
 def test_two_add_to_one_log(host: Host, tmp_path: Path) -> None:
     run(host, "import sys; print('first')", tmp_path)
     assert run(host, "import sys; print('second')", tmp_path).split() == ["first", "second"]
+
+
+def test_a_long_log_is_set_aside_once(host: Host, tmp_path: Path) -> None:
+    (tmp_path / "log").write_bytes(bytes(LOG_BYTES))
+    run(host, "import sys; print('last')", tmp_path)
+    assert (tmp_path / "log").stat().st_size > LOG_BYTES
+    assert run(host, "import sys; print('first')", tmp_path) == "first"
+    assert (tmp_path / "log.1").read_bytes()[LOG_BYTES:].strip() == b"last"
 
 
 @posix_only("what may read a file is inherited there")
