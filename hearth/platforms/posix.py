@@ -30,6 +30,8 @@ _DIRECTORY_FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 # O_PATH needs no read permission on a directory that is only walked through; macOS has O_SEARCH for that.
 _WALK_FLAGS = getattr(os, "O_PATH", getattr(os, "O_SEARCH", os.O_RDONLY)) | os.O_DIRECTORY | os.O_CLOEXEC
 
+REAL_PATH_LOOKS = 3
+
 MOST_PROGRAMS = 256
 # A running program takes five descriptors and one for each output that goes to the disk, a start some more for a
 # moment; hearth itself has its standard streams, the database and what other calls read.
@@ -212,7 +214,12 @@ class PosixHost:
         return PosixDirectory(os.open(path, _WALK_FLAGS), path)
 
     def real_path(self, path: str) -> str:
-        return posixpath.realpath(path)
+        for _ in range(REAL_PATH_LOOKS):
+            # Before Python 3.13 realpath fails where a link goes away between its look and its read.
+            with contextlib.suppress(OSError):
+                return posixpath.realpath(path)
+        above, name = posixpath.split(path)
+        return posixpath.join(self.real_path(above), name)  # as later Pythons: what cannot be read is no link
 
     def unbounded(self, path: str) -> str:
         return path

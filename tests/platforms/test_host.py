@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import subprocess
 import sys
@@ -76,6 +77,41 @@ def test_the_real_path_is_without_links(host: Host, work: Path) -> None:
     (work / "real").mkdir()
     (work / "link").symlink_to("real", target_is_directory=True)
     assert host.real_path(str(work / "link" / "x")) == os.path.join(os.path.realpath(work), "real", "x")
+
+
+@needs_links
+@pytest.mark.parametrize("is_gone", [True, False])
+def test_the_real_path_is_told_though_a_link_goes_away_meanwhile(
+    host: Host, work: Path, monkeypatch: pytest.MonkeyPatch, is_gone: bool
+) -> None:
+    (work / "link").symlink_to("real")
+    real, readlink = os.path.realpath(work), os.readlink
+
+    def replaced(path: str) -> str:
+        if path == os.path.join(real, "link"):
+            os.unlink(path)
+            if not is_gone:
+                os.mkdir(path)
+        return readlink(path)
+
+    monkeypatch.setattr(os, "readlink", replaced)
+    assert host.real_path(str(work / "link" / "x")) == os.path.join(real, "link", "x")
+
+
+@needs_links
+def test_the_real_path_keeps_a_link_that_cannot_be_read(
+    host: Host, work: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (work / "link").symlink_to("real")
+    real, readlink = os.path.realpath(work), os.readlink
+
+    def refused(path: str) -> str:
+        if path == os.path.join(real, "link"):
+            raise OSError(errno.EIO, os.strerror(errno.EIO), path)
+        return readlink(path)
+
+    monkeypatch.setattr(os, "readlink", refused)
+    assert host.real_path(str(work / "link" / "x")) == os.path.join(real, "link", "x")
 
 
 def test_the_unbounded_spelling_opens_the_same_directory(host: Host, work: Path) -> None:

@@ -14,6 +14,7 @@ from hearth.containment import Root
 from hearth.platforms.base import Directory
 from hearth.runtime import Runtime
 from hearth.settings import FsSettings, Settings
+from tests.marks import needs_links
 from tests.services.fs.test_undo import call, refused, tree_of
 
 Hearth = Callable[..., Any]
@@ -68,6 +69,38 @@ def test_move_renames_and_undo_moves_back(tree: Path, hearth: Hearth) -> None:
     assert (tree / "moved" / "deep" / "file").read_bytes() == b"content"
     assert hearth("fs", "undo", "--last").status == 0
     assert tree_of(tree) == before
+
+
+@needs_links
+def test_a_parent_that_is_a_link_for_a_moment_fails_no_move(
+    work: Path, runtime: Runtime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (work / "sub" / "made").mkdir(parents=True)
+    (work / "other").symlink_to("nowhere")
+    lstat, readlink = os.lstat, os.readlink
+    looks: list[str] = []
+
+    def swap() -> None:
+        for old, new in (("sub", "aside"), ("other", "sub"), ("aside", "other")):
+            os.rename(work / old, work / new)
+
+    def seen(path: str, **options: Any) -> os.stat_result:
+        if os.path.basename(path) == "sub" and not looks:
+            looks.append("lstat")
+            swap()
+        return lstat(path, **options)
+
+    def read(path: str, **options: Any) -> str:
+        if os.path.basename(path) == "sub":
+            looks.append("readlink")
+            swap()
+        return readlink(path, **options)
+
+    monkeypatch.setattr(os, "lstat", seen)
+    monkeypatch.setattr(os, "readlink", read)
+    call(runtime, "move", path="sub/made", to="sub/moved")
+    assert looks == ["lstat", "readlink"]
+    assert tree_of(work).keys() == {"other", "sub", "sub/moved"}
 
 
 def test_move_into_a_directory_is_asked_for_by_a_slash(tree: Path, hearth: Hearth) -> None:
