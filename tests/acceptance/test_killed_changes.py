@@ -20,6 +20,21 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 
 MOST_STEPS = 200
 LONG = "long " * 30_000
+RENAMING = """\
+diff --git a/old b/renamed
+rename from old
+rename to renamed
+--- a/old
++++ b/renamed
+@@ -1 +1 @@
+-old
+\\ No newline at end of file
++new
+--- /dev/null
++++ b/another
+@@ -0,0 +1 @@
++made
+"""
 SCENARIOS: dict[str, list[list[Any]]] = {
     "write": [["fs.write", {"path": "old", "data": "new"}]],
     "write a large one": [["fs.write", {"path": "large", "data": LONG}]],
@@ -31,6 +46,7 @@ SCENARIOS: dict[str, list[list[Any]]] = {
     "delete a tree": [["fs.delete", {"path": "tree", "recursive": True}]],
     "delete for good": [["fs.delete", {"path": "tree", "recursive": True, "permanent": True}]],
     "chmod": [["fs.chmod", {"path": "old", "mode": "600" if os.name == "posix" else "444"}]],
+    "rename and edit": [["fs.patch", {"diff": RENAMING}]],
     "undo of three": [
         ["fs.write", {"path": "old", "data": "1", "group": "g"}],
         ["fs.write", {"path": "n/new", "data": "2", "group": "g"}],

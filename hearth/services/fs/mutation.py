@@ -290,7 +290,10 @@ class _Run:
         )
 
     def _roll_back(self, cause: BaseException) -> None:
+        from hearth.services.fs.relocation import know_rewrites
+
         mutation = self.mutation
+        know_rewrites(self.done)
         try:
             for step in self.steps:
                 if step not in self.done:

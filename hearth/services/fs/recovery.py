@@ -108,12 +108,14 @@ def _is_dead(runtime: Runtime, owner: Owner, receipt: Receipt) -> bool:
 def _settle(runtime: Runtime, owner: Owner, receipt: Receipt) -> bool:
     from hearth.services.fs.inverse import recorded
     from hearth.services.fs.mutation import Mutation
+    from hearth.services.fs.relocation import know_rewrites
 
     with runtime.store.read() as tx:
         receipt.changes = receipts.changes_of(tx, receipt.seq)
     mutation = Mutation(runtime)
     mutation.receipt = receipt
     steps = [recorded(change) for change in receipt.changes]
+    know_rewrites(steps)
     try:
         with locks.hold(runtime, _stripes(runtime, steps)):
             with runtime.store.write() as tx:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -56,7 +56,8 @@ class Move(Step):
     """Give what stands at `path` the place `to`; with `overwrite` a file there is replaced, and backed up.
 
     Either end may lie in the trash; `to=FRESH` is the trash of this call. `expected` is the hash of a file or the
-    fingerprint of a tree. Above fs.backup_max_bytes nothing goes to the trash: `BackupTooLarge`.
+    fingerprint of a tree. Above fs.backup_max_bytes nothing goes to the trash: `BackupTooLarge`. `rewrites` are hashes
+    of what else may stand at the target and be what was moved.
     """
 
     kind = "move"
@@ -78,6 +79,7 @@ class Move(Step):
         self.create_parents = create_parents
         self.target: Place | None = None
         self.entries = 0
+        self.rewrites: set[str | None] = set()
         self._renames_case = False
         self._parked: tuple[Directory, str] | None = None
 
@@ -232,7 +234,10 @@ class Move(Step):
         there, here = self.destination.entry, self.at.entry
         if there is not None and identity_of(there) == self.change.identity:
             return Standing.MIXED if here is not None and here.identity != there.identity else Standing.AFTER
-        return Standing.BEFORE if here is not None else Standing.OTHER
+        if here is not None:
+            return Standing.BEFORE
+        is_rewritten = there is not None and content_of(self.destination) in self.rewrites
+        return Standing.AFTER if is_rewritten else Standing.OTHER
 
     def is_intact(self, mutation: Mutation) -> bool:  # noqa: ARG002
         # What was moved may have been written since; moving it back loses nothing of that.
@@ -283,6 +288,18 @@ class Move(Step):
         if self.target is not None:
             self.target.close()
             self.target = None
+
+
+def know_rewrites(steps: Sequence[Step]) -> None:
+    """Tell each move what later steps of its call made of the file: its new content, and the old one once that is
+    taken back, are files of their own, so the identity of what was moved is gone."""
+    rewritten: dict[str, set[str | None]] = {}
+    for step in reversed(steps):
+        change = step.change
+        if step.kind == "write":
+            rewritten.setdefault(change.path, set()).update((change.before_sha256, change.after_sha256))
+        elif isinstance(step, Move) and change.other is not None:
+            step.rewrites = rewritten.get(change.other, set())
 
 
 class Copy(Step):

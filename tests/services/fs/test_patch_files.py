@@ -80,6 +80,21 @@ def test_a_diff_changes_makes_renames_and_removes_files_in_one_receipt(files: Pa
         assert (files / "sub" / "made.sh").stat().st_mode & 0o777 == 0o755
 
 
+def test_a_file_that_was_renamed_and_changed_comes_back_when_the_next_one_does_not_match(
+    work: Path, hearth: Hearth
+) -> None:
+    for name in ("one", "two"):
+        (work / name).write_bytes(name.encode() + b"\n")
+    before = tree(work)
+    renaming = "diff --git a/{0} b/new-{0}\nrename from {0}\nrename to new-{0}\n"
+    part = renaming + "--- a/{0}\n+++ b/new-{0}\n@@ -1 +1 @@\n-{1}\n+x\n"
+    words = part.format("one", "one") + part.format("two", "another")
+    done = hearth("fs", "patch", "--diff", "-", "--json", stdin=words.encode())
+    assert (done.status, done.json["error"]["code"]) == (3, "conflict")
+    assert tree(work) == before
+    assert hearth("fs", "history", "--json").json["receipts"] == []
+
+
 def test_a_diff_is_undone_as_a_whole(files: Path, hearth: Hearth) -> None:
     before = tree(files)
     assert hearth("fs", "patch", "--diff", "-", stdin=SEVERAL.encode()).status == 0
