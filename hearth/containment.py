@@ -75,11 +75,12 @@ class Place:
             return self.directory.open_file(self.name, writable=writable)
 
     def refresh(self) -> Entry | None:
-        """Look again at what stands under the name."""
-        try:
-            self.entry = self.directory.entry(self.name)
-        except FileNotFoundError:
-            self.entry = None
+        """Look again at what stands under the name. Raises what the system refuses."""
+        with translated(self.path):
+            try:
+                self.entry = self.directory.entry(self.name)
+            except FileNotFoundError:
+                self.entry = None
         return self.entry
 
     def close(self) -> None:
@@ -133,7 +134,10 @@ def decode_uri(path: str, *, windows: bool) -> str:
         return path
     from urllib.parse import unquote, urlsplit
 
-    parts = urlsplit(path)
+    try:
+        parts = urlsplit(path)
+    except ValueError as error:  # a host in brackets that is no address
+        raise invalid("path", "wrong_form", f"is no file URI: {error}") from None
     decoded = unquote(parts.path, encoding="utf-8", errors="surrogateescape")
     if parts.netloc not in ("", "localhost"):
         if windows:
@@ -183,9 +187,10 @@ class Containment:
         """The absolute path that the words mean. Raises `InvalidInput` and `InvalidName`."""
         if not path:
             raise invalid("path", "too_short", "a path cannot be empty")
-        if "\0" in path:
+        decoded = decode_uri(path, windows=self.host.name == "windows")
+        if "\0" in decoded:
             raise InvalidName("a path cannot hold a NUL character")
-        return self.host.absolute(decode_uri(path, windows=self.host.name == "windows"), self.base)
+        return self.host.absolute(decoded, self.base)
 
     def _refuse_write(self, place: Place) -> None:
         if place.root.read_only:
@@ -250,7 +255,8 @@ class Containment:
                         self._nested[identity] = root
         if not self._private and not self._nested:
             return current
-        identity = directory.identity
+        with translated(directory.path):  # one of a network file system, gone from its server, has no identity
+            identity = directory.identity
         if identity in self._private:
             raise OutsideRoot(f"{directory.path} holds hearth's own data", path=directory.path)
         return self._nested.get(identity, current)

@@ -251,6 +251,12 @@ def test_a_file_uri_of_another_host_is_refused() -> None:
         decode_uri("file://elsewhere/x", windows=False)
 
 
+def test_a_file_uri_that_is_none_or_hides_a_nul_character_is_refused(tree: Path) -> None:
+    inside = contain(tree / "root")
+    assert refused(inside, "file://[here/x") is InvalidInput
+    assert refused(inside, (tree / "root" / "x").as_uri() + "%00y") is InvalidName
+
+
 @pytest.mark.parametrize(
     ("wanted", "names", "near"),
     [

@@ -94,18 +94,19 @@ class Append(Step):
             cut(mutation, self.at, self.change.before_size)
 
     def discard(self, mutation: Mutation) -> None:  # noqa: ARG002
-        if self._file is not None:
-            os.close(self._file)
-            self._file = None
+        self._close_file()
 
     def finish(self, mutation: Mutation) -> None:
         self.discard(mutation)
 
     def close(self) -> None:
-        if self._file is not None:
-            os.close(self._file)
-            self._file = None
+        self._close_file()
         super().close()
+
+    def _close_file(self) -> None:
+        file, self._file = self._file, None  # first: to close may fail, and must not be tried again
+        if file is not None:
+            os.close(file)
 
 
 def bounded(content: Iterable[bytes], limit: int) -> bytes:

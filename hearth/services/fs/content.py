@@ -8,6 +8,7 @@ from contextlib import suppress
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
+from hearth.containment import translated
 from hearth.errors import AlreadyExists, CannotKeepOwner, Conflict, IsDirectory, from_os
 from hearth.platforms.base import Kind
 from hearth.services.fs import backup
@@ -156,8 +157,7 @@ class Write(Step):
                 return  # a copy belongs to whoever made it
             if mutation.settings.hard_links is not HardLinks.IN_PLACE:
                 raise CannotKeepOwner(f"{self.at.path}: {error.message}", path=self.at.path) from error
-            os.close(self._old)
-            self._old = None
+            self._close_old()
             self._old = self.at.open_file(writable=True)
             self.change.in_place = True
 
@@ -267,9 +267,9 @@ class Write(Step):
                 temporary.directory.close()
 
     def _close_old(self) -> None:
-        if self._old is not None:
-            os.close(self._old)
-            self._old = None
+        old, self._old = self._old, None
+        if old is not None:
+            os.close(old)
 
 
 def changed_meanwhile(path: str, expected: str | None, actual: str | None) -> Conflict:
@@ -289,7 +289,8 @@ def content_of(place: Place) -> str | None:
         return None if entry is None else str(entry.kind)
     descriptor = place.open_file()
     try:
-        return sha256_of(descriptor)[0]
+        with translated(place.path):
+            return sha256_of(descriptor)[0]
     finally:
         os.close(descriptor)
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from typing import Annotated
 
-from hearth.containment import Place
+from hearth.containment import Place, translated
 from hearth.errors import BackupMissing, HearthError, NotFound, ReadOnlyRoot
 from hearth.model import Cli, Ge, Help, Hidden, Le, Len, PathName, Raw, State, model
 from hearth.platforms.base import Kind
@@ -155,7 +155,7 @@ def _trashed(runtime: Runtime, change: Change) -> bytes | None:
         if entry is None or entry.kind is not Kind.FILE:
             return None
         return _read(step.destination)
-    except (ReadOnlyRoot, NotFound):
+    except (ReadOnlyRoot, NotFound, OSError):  # OSError: the folder in the trash went away, or cannot be made
         return None
     finally:
         step.close()
@@ -191,7 +191,8 @@ def _read(place: Place) -> bytes:
     _refuse_large(place.found.size)
     descriptor = place.open_file()
     try:
-        return b"".join(chunks(descriptor))
+        with translated(place.path):
+            return b"".join(chunks(descriptor))
     finally:
         os.close(descriptor)
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from hashlib import sha256
 
+from hearth.containment import translated
 from hearth.errors import Conflict, HearthError, TooLarge, invalid
 from hearth.platforms.base import Entry
 from hearth.runtime import Runtime
@@ -170,7 +171,8 @@ def _read(runtime: Runtime, path: str) -> bytes:
             raise TooLarge(f"{place.path} has {size:,} bytes; the text of {MAX_BYTES:,} can be changed", size=size)
         descriptor = place.open_file()
         try:
-            return b"".join(chunks(descriptor, MAX_BYTES))
+            with translated(place.path):
+                return b"".join(chunks(descriptor, MAX_BYTES))
         finally:
             os.close(descriptor)
 

@@ -80,7 +80,10 @@ def sweep(runtime: Runtime, owner: Owner, *suffixes: str) -> None:
 
 
 def _sweep(runtime: Runtime, folder: str, journal: str, suffixes: tuple[str, ...]) -> None:
-    names = temporary.noted(folder, journal)
+    try:
+        names = temporary.noted(folder, journal)
+    except OSError:  # another process swept it just before
+        return
     left = [noted for noted in names if not (noted[1].endswith(suffixes) and _is_gone(runtime, *noted))]
     if not left:
         with contextlib.suppress(OSError):

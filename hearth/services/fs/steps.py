@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from enum import StrEnum
 from typing import TYPE_CHECKING, ClassVar
 
+from hearth.containment import translated
 from hearth.errors import (
     AlreadyExists,
     HearthError,
@@ -255,7 +256,8 @@ def is_empty(place: Place) -> bool:
     """Whether the directory at a place has no entries."""
     directory = place.open_directory()
     try:
-        return next(directory.scan(), None) is None
+        with translated(place.path):
+            return next(directory.scan(), None) is None
     finally:
         directory.close()
 

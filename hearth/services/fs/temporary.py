@@ -109,9 +109,9 @@ class Temporary:
             self._journal.settle()
 
     def close(self) -> None:
-        if self.descriptor is not None:
-            os.close(self.descriptor)
-            self.descriptor = None
+        descriptor, self.descriptor = self.descriptor, None  # first: to close may fail, and must not be tried again
+        if descriptor is not None:
+            os.close(descriptor)
 
     def remove(self) -> None:
         self.close()

@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, BinaryIO
 
+from hearth.containment import translated
 from hearth.errors import AlreadyExists, Conflict, NotFound, invalid
 from hearth.model import Cli, Content, Help, Len, PathName, State, model
 from hearth.runtime import Runtime
@@ -152,7 +153,8 @@ def _beginning(runtime: Runtime, path: str) -> bytes:
     with runtime.containment.locate(path, write=True) as place:
         descriptor = place.open_file()
     try:
-        return os.read(descriptor, LONGEST_MARK)
+        with translated(place.path):
+            return os.read(descriptor, LONGEST_MARK)
     finally:
         os.close(descriptor)
 
@@ -196,14 +198,21 @@ def _content(runtime: Runtime, given: WriteFile) -> bytes | Iterable[bytes]:
         return _transcoded(_file(runtime, given.from_file), given)
     if runtime.stdin is None:
         raise invalid("data", "missing", "is required, unless from_file names a file")
-    return _transcoded(iter(lambda: stdin.read(CHUNK_BYTES), b""), given) if (stdin := runtime.stdin) else b""
+    return _transcoded(_standard_input(runtime.stdin), given)
+
+
+def _standard_input(stream: BinaryIO) -> Iterator[bytes]:
+    with translated("standard input"):
+        while data := stream.read(CHUNK_BYTES):
+            yield data
 
 
 def _file(runtime: Runtime, path: str) -> Iterator[bytes]:
     with runtime.containment.locate(path) as place:
         descriptor = place.open_file()
     try:
-        yield from chunks(descriptor)
+        with translated(place.path):
+            yield from chunks(descriptor)
     finally:
         os.close(descriptor)
 
