@@ -157,6 +157,12 @@ def test_a_gap_that_ends_with_the_day_moves_its_times_to_midnight() -> None:
     assert readings("0 0 * * *", "America/Nuuk", *weekend) == ["03-28 00:00", "03-29 00:00"]
 
 
+def test_within_the_hour_that_comes_again_the_last_slot_lies_in_the_first_one() -> None:
+    table, now = cron("30 1 * * *", "America/Los_Angeles"), at("2026-11-01 01:15*", "America/Los_Angeles")
+    assert table.last_upto(now) == at("2026-11-01 01:30", "America/Los_Angeles")
+    assert table.next_after(now) == at("2026-11-02 01:30", "America/Los_Angeles")
+
+
 def test_an_hour_that_comes_twice_around_midnight_counts_by_its_days() -> None:
     zone = "America/St_Johns"  # at a minute past midnight it was 23:01 again
     night = ("2010-11-06 22:30", "2010-11-07 01:10")
@@ -220,9 +226,10 @@ def looked_up(minutes: set[int], hours: set[int], zone: str, start: int, end: in
     st.sets(st.integers(0, 59), min_size=1, max_size=5),
     st.one_of(st.just(set(range(24))), st.sets(st.integers(0, 23), min_size=1, max_size=5)),
     st.integers(1, 30),
+    st.integers(0, 72 * 60 - 1),
 )
 def test_slots_are_those_that_someone_at_the_clock_would_see(
-    change: tuple[str, str], minutes: set[int], hours: set[int], most: int
+    change: tuple[str, str], minutes: set[int], hours: set[int], most: int, minute: int
 ) -> None:
     zone, day = change
     middle = parse_timestamp(f"{day}T12:00:00Z")
@@ -232,6 +239,9 @@ def test_slots_are_those_that_someone_at_the_clock_would_see(
     assert list(slots_of(table, start, end)) == expected
     assert table.between(start, end - 1, most) == expected[-most:]
     assert table.between(start, end - 1, 10**6) == expected
+    now = start + minute * MINUTE + 1
+    assert table.next_after(now) == next((slot for slot in expected if slot > now), table.next_after(end - 1))
+    assert table.last_upto(now) == max((slot for slot in expected if slot <= now), default=table.last_upto(start))
 
 
 FIELD = [

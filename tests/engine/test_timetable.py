@@ -57,6 +57,18 @@ def test_slots_lie_in_the_years_1970_to_9998(table: Timetable, ms: int) -> None:
     assert latest is None if ms < 0 else latest is not None and END_MS - DAY <= latest < END_MS
 
 
+@pytest.mark.parametrize("table", [every(DAY, NOON - NOON % DAY), cron("@daily", "UTC")])
+def test_the_first_slot_of_1970_counts(table: Timetable) -> None:
+    assert table.next_after(-1) == table.next_after(-5) == table.last_upto(0) == 0
+
+
+def test_where_the_calendar_ends_there_is_no_slot_any_more() -> None:
+    leap_days = cron("0 0 29 2 *", "UTC")
+    last = leap_days.next_after(parse_timestamp("9995-01-01T00:00:00Z"))
+    assert last == parse_timestamp("9996-02-29T00:00:00Z")
+    assert leap_days.next_after(last) is None
+
+
 @given(
     st.builds(every, st.integers(1_000, 366 * DAY), st.integers(0, 2 * NOON)),
     st.integers(0, 2 * NOON),
