@@ -108,16 +108,9 @@ def exit_descriptor(pid: int) -> int:
 
 def strays(mark: str, _leader: int, _pipes: Collection[int]) -> Iterator[int]:
     """The processes of this user whose environment holds `mark`; who holds a pipe is not told here."""
-    import psutil
+    from hearth.platforms.psutil_table import marked
 
-    try:
-        running = list(psutil.process_iter())
-    except psutil.Error as error:
-        raise OSError(str(error)) from error
-    for process in running:
-        with contextlib.suppress(psutil.Error):
-            if mark and any(mark in value for value in process.environ().values()):
-                yield process.pid
+    return marked(mark)
 
 
 def group_lives(group: int) -> bool:

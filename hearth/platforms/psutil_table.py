@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import socket
 import sys
@@ -120,6 +121,18 @@ def started_ms(pid: int) -> int | None:
         return round(psutil.Process(pid).create_time() * 1000)
     except (psutil.Error, OverflowError, ValueError):
         return None
+
+
+def marked(mark: str) -> Iterator[int]:
+    """The processes of this user whose environment holds `mark`. Raises `OSError` where nobody may look."""
+    try:
+        running = list(psutil.process_iter())
+    except psutil.Error as error:
+        raise OSError(str(error)) from error
+    for process in running if mark else ():
+        with contextlib.suppress(psutil.Error):
+            if any(mark in value for value in process.environ().values()):
+                yield process.pid
 
 
 def is_zombie(pid: int) -> bool:

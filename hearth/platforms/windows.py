@@ -9,7 +9,6 @@ import struct
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from ctypes import wintypes
 from typing import TYPE_CHECKING
 
 from hearth.errors import Locked
@@ -117,10 +116,9 @@ class WindowsHost:
             # A process that has ended stays known while anyone holds a handle of it.
             if nt.kernel32.WaitForSingleObject(handle, 0) == _WAIT_OBJECT_0:
                 return None
-            times = [wintypes.FILETIME() for _ in range(4)]
-            if not nt.kernel32.GetProcessTimes(handle, *map(ctypes.byref, times)):
-                return None
-            return str(times[0].dwHighDateTime << 32 | times[0].dwLowDateTime)
+            with contextlib.suppress(OSError):
+                return nt.process_start(handle)
+            return None
 
     def boot_id(self) -> str:
         return ""  # processes are told by when they started, to 100 ns since 1601
@@ -172,7 +170,9 @@ class WindowsHost:
         return WindowsLauncher()
 
     def make_detacher(self) -> Detacher:
-        raise NotImplementedError
+        from hearth.platforms.windows_detached import WindowsDetacher
+
+        return WindowsDetacher()
 
     def process_table(self) -> ProcessTable:
         from hearth.platforms.psutil_table import PsutilTable

@@ -20,7 +20,6 @@ assert sys.platform == "win32"
 _DETACHED_PROCESS = 0x8
 _CREATE_UNICODE_ENVIRONMENT = 0x400
 _FLAGS = _DETACHED_PROCESS | _winapi.CREATE_NEW_PROCESS_GROUP | _CREATE_UNICODE_ENVIRONMENT
-_APPEND = nt.FILE_GENERIC_WRITE & ~0x2  # without FILE_WRITE_DATA every write goes to the end
 _ERROR_ACCESS_DENIED = 5
 
 
@@ -32,7 +31,7 @@ def start_background(words: Sequence[str], environment: Mapping[str, str], log: 
             stack.enter_context(nt.closing(nt.open_path(path, access, share=nt.SHARE_ALL, disposition=disposition)))
             for path, access, disposition in (
                 ("NUL", nt.FILE_GENERIC_READ, nt.OPEN_EXISTING),
-                (paths.extended(log), _APPEND, nt.OPEN_ALWAYS),
+                (paths.extended(log), nt.FILE_GENERIC_APPEND, nt.OPEN_ALWAYS),
             )
         ]
         for handle in handles:

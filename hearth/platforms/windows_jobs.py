@@ -21,6 +21,8 @@ _LIMIT_PROCESS_MEMORY = 0x100
 _LIMIT_DIE_ON_UNHANDLED_EXCEPTION = 0x400  # no dialog that waits for somebody
 _LIMIT_KILL_ON_CLOSE = 0x2000  # that leaving the job is not allowed is the default
 _EXTENDED_LIMITS = "@qqINNINII6Q4N"
+_JOB_QUERY = 0x4
+_JOB_TERMINATE = 0x8
 _MOST_PROCESSES = 1024
 _TICKS_PER_SECOND = 10_000_000
 _TICKS_PER_MS = 10_000
@@ -38,6 +40,7 @@ _DECLARED: tuple[tuple[str, object, tuple[object, ...]], ...] = (
         (wintypes.HANDLE, ctypes.c_int, ctypes.c_void_p, wintypes.DWORD, ctypes.c_void_p),
     ),
     ("AssignProcessToJobObject", wintypes.BOOL, (wintypes.HANDLE, wintypes.HANDLE)),
+    ("OpenJobObjectW", wintypes.HANDLE, (wintypes.DWORD, wintypes.BOOL, wintypes.LPCWSTR)),
     ("TerminateJobObject", wintypes.BOOL, (wintypes.HANDLE, wintypes.UINT)),
 )
 for _name, _result, _arguments in _DECLARED:
@@ -48,12 +51,31 @@ for _name, _result, _arguments in _DECLARED:
 class Job:
     """A job that ends with its last handle, which this process holds, so however this process ends."""
 
-    def __init__(self, *, cpu_seconds: int | None, memory_bytes: int | None) -> None:
+    def __init__(self, *, cpu_seconds: int | None, memory_bytes: int | None, name: str | None = None) -> None:
         """`cpu_seconds` is for all of it together, `memory_bytes` for each of its processes."""
-        self._handle = nt.kernel32.CreateJobObjectW(None, None)
+        self._limits = cpu_seconds, memory_bytes
+        self._handle = nt.kernel32.CreateJobObjectW(None, name)
         if not self._handle:
-            raise nt.last_error("")
-        flags = _LIMIT_KILL_ON_CLOSE | _LIMIT_DIE_ON_UNHANDLED_EXCEPTION
+            raise nt.last_error(name or "")
+        try:
+            self._set_limits(_LIMIT_KILL_ON_CLOSE)
+        except BaseException:
+            self.close()
+            raise
+
+    @classmethod
+    def open(cls, name: str) -> Job | None:
+        """A job of that name, as long as somebody has a handle of it."""
+        handle = nt.kernel32.OpenJobObjectW(_JOB_QUERY | _JOB_TERMINATE, False, name)
+        if not handle:
+            return None
+        job = cls.__new__(cls)
+        job._handle = handle
+        return job
+
+    def _set_limits(self, flags: int) -> None:
+        cpu_seconds, memory_bytes = self._limits
+        flags |= _LIMIT_DIE_ON_UNHANDLED_EXCEPTION
         flags |= _LIMIT_JOB_TIME if cpu_seconds is not None else 0
         flags |= _LIMIT_PROCESS_MEMORY if memory_bytes is not None else 0
         limits = struct.pack(
@@ -67,9 +89,12 @@ class Job:
             *[0] * 3,
         )
         if not nt.kernel32.SetInformationJobObject(self._handle, _EXTENDED_LIMIT, limits, len(limits)):
-            error = nt.last_error("")
-            self.close()
-            raise error
+            raise nt.last_error("")
+
+    def outlive(self, process: int) -> None:
+        """Have the job live as long as `process`, which gets a handle of it, and no longer end with this process."""
+        self._set_limits(0)
+        nt.duplicate(self._handle, process)
 
     def add(self, process: int) -> None:
         """Put a process, and so what it starts from now on, into the job."""

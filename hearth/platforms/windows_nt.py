@@ -27,6 +27,7 @@ FILE_READ_ATTRIBUTES = 0x80
 FILE_WRITE_ATTRIBUTES = 0x100
 FILE_GENERIC_READ = 0x120089
 FILE_GENERIC_WRITE = 0x120116
+FILE_GENERIC_APPEND = FILE_GENERIC_WRITE & ~0x2  # without FILE_WRITE_DATA every write goes to the end
 
 SHARE_READ_WRITE = 0x3
 SHARE_ALL = 0x7  # and delete, rename
@@ -81,6 +82,7 @@ ERROR_SHARING_VIOLATION = 32
 _INVALID_HANDLE = ctypes.c_void_p(-1).value
 _OBJ_CASE_INSENSITIVE = 0x40
 _DUPLICATE_SAME_ACCESS = 0x2
+DUPLICATE_CLOSE_SOURCE = 0x1
 
 ntdll = ctypes.WinDLL("ntdll")
 kernel32 = ctypes.WinDLL("kernel32", use_last_error=True)
@@ -306,12 +308,23 @@ def reopen(handle: int, access: int, *, share: int = SHARE_ALL, flags: int = 0) 
     return int(other)
 
 
-def duplicate(handle: int) -> int:
+def duplicate(handle: int, target: int | None = None, *, source: int | None = None, options: int = 0) -> int:
+    """Another handle of the same, for and from this process or others. Raises `OSError`."""
     process = kernel32.GetCurrentProcess()
     made = wintypes.HANDLE()
-    if not kernel32.DuplicateHandle(process, handle, process, ctypes.byref(made), 0, False, _DUPLICATE_SAME_ACCESS):
+    options |= _DUPLICATE_SAME_ACCESS
+    done = kernel32.DuplicateHandle(source or process, handle, target or process, ctypes.byref(made), 0, False, options)
+    if not done:
         raise last_error("")
     return made.value or 0
+
+
+def process_start(process: int) -> str:
+    """When a process was made, by a handle of it; Windows counts in 100 ns, so no two of one number are alike."""
+    times = [wintypes.FILETIME() for _ in range(4)]
+    if not kernel32.GetProcessTimes(process, *map(ctypes.byref, times)):
+        raise last_error("")
+    return str(times[0].dwHighDateTime << 32 | times[0].dwLowDateTime)
 
 
 def close(handle: int) -> None:

@@ -19,6 +19,7 @@ from hearth.errors import InvalidName, NotExecutable
 from hearth.platforms import windows_jobs as jobs
 from hearth.platforms import windows_nt as nt
 from hearth.platforms import windows_programs as programs
+from hearth.platforms.detached import DetachedLaunch
 from hearth.platforms.processes import Deliver, Exit, Launch, Stream
 
 assert sys.platform == "win32"
@@ -136,7 +137,7 @@ class WindowsProcess:
             left = None if deadline is None else max(0.0, deadline - time.monotonic())
             if not self._wait(left):
                 return False
-            woken = _is_set(self._woken)
+            woken = is_set(self._woken)
             if woken:
                 nt.kernel32.ResetEvent(self._woken)
             self._read(deliver)
@@ -158,11 +159,11 @@ class WindowsProcess:
 
     def _read(self, deliver: Deliver) -> None:
         for output in self._outputs:
-            if output.event and _is_set(output.event) and (data := output.take()):
+            if output.event and is_set(output.event) and (data := output.take()):
                 deliver(output.stream, data)
 
     def _note_end(self) -> None:
-        if self._ended is None and _is_set(self._handle):
+        if self._ended is None and is_set(self._handle):
             self._ended = Exit(_winapi.GetExitCodeProcess(self._handle), None, None, None)
 
     def wake(self) -> None:
@@ -171,21 +172,7 @@ class WindowsProcess:
                 nt.kernel32.SetEvent(self._woken)
 
     def ask_to_end(self) -> None:
-        words = [sys.executable, "-I", "-S", "-c", _ASK, str(self.pid)]
-        with contextlib.suppress(OSError):
-            handle, thread, _, _ = _winapi.CreateProcess(
-                sys.executable,
-                programs.program_line(words),
-                None,
-                None,
-                False,
-                _DETACHED_PROCESS,
-                environment({}),
-                None,
-                None,
-            )
-            nt.close(thread)
-            nt.close(handle)
+        ask_to_end(self.pid)
 
     def interrupt(self) -> None:
         self.ask_to_end()  # a group of its own ignores Ctrl-C
@@ -202,10 +189,7 @@ class WindowsProcess:
             self._closed = True
         self._job.end(KILLED, KILL_SECONDS)
         self._note_end()
-        cpu_ms = max(self._job.cpu_ms(), _cpu_ms(self._handle))
-        self._ended = (self._ended or Exit(KILLED, None, None, None))._replace(
-            peak_memory_bytes=_peak_bytes(self._handle), cpu_ms=cpu_ms
-        )
+        self._ended = with_usage(self._ended or Exit(KILLED, None, None, None), self._handle, self._job)
         for output in self._outputs:
             output.close()
         self._job.close()
@@ -213,25 +197,50 @@ class WindowsProcess:
             nt.close(handle)
 
 
-def _is_set(handle: int) -> bool:
+def ask_to_end(group: int) -> None:
+    """Send CTRL_BREAK to a program that was started with a console and a group of its own, and to its group."""
+    words = [sys.executable, "-I", "-S", "-c", _ASK, str(group)]
+    with contextlib.suppress(OSError):
+        handle, thread, _, _ = _winapi.CreateProcess(
+            sys.executable,
+            programs.program_line(words),
+            None,
+            None,
+            False,
+            _DETACHED_PROCESS,
+            environment({}),
+            None,
+            None,
+        )
+        nt.close(thread)
+        nt.close(handle)
+
+
+def is_set(handle: int) -> bool:
     return _winapi.WaitForSingleObject(handle, 0) == _winapi.WAIT_OBJECT_0
 
 
-def _peak_bytes(process: int) -> int | None:
+def with_usage(ended: Exit, process: int, job: jobs.Job | None) -> Exit:
+    """How a program ended, with what it used."""
+    used = max(job.cpu_ms() if job else 0, cpu_ms(process))
+    return ended._replace(peak_memory_bytes=peak_bytes(process), cpu_ms=used)
+
+
+def peak_bytes(process: int) -> int | None:
     counters = _MemoryCounters(size=ctypes.sizeof(_MemoryCounters))
     if not nt.kernel32.K32GetProcessMemoryInfo(process, ctypes.byref(counters), counters.size):
         return None
     return int(counters.peak_working_set) or None
 
 
-def _cpu_ms(process: int) -> int:
+def cpu_ms(process: int) -> int:
     times = [wintypes.FILETIME() for _ in range(4)]
     if not nt.kernel32.GetProcessTimes(process, *map(ctypes.byref, times)):
         return 0
     return round(sum(time.dwHighDateTime << 32 | time.dwLowDateTime for time in times[2:]) / 10_000)
 
 
-class _Startup:
+class Startup:
     """What `_winapi.CreateProcess` reads as STARTUPINFOEX: nothing but the three standard handles is inherited."""
 
     def __init__(self, stdin: int, stdout: int, stderr: int) -> None:
@@ -240,7 +249,7 @@ class _Startup:
         self.hStdInput = stdin
         self.hStdOutput = stdout
         self.hStdError = stderr
-        self.lpAttributeList = {"handle_list": [stdin, stdout, stderr]}
+        self.lpAttributeList = {"handle_list": list({stdin, stdout, stderr})}
 
 
 class WindowsLauncher:
@@ -251,19 +260,17 @@ class WindowsLauncher:
 
     def launch(self, what: Launch) -> WindowsProcess:
         """As `Launcher.launch`. Raises `UnsafeArgument` and, for a batch file on a share, `InvalidName`, too."""
-        if len(what.directory) > _LONGEST_DIRECTORY:
-            raise nt.windows_error(_ERROR_FILENAME_EXCED_RANGE, what.directory)
         with contextlib.ExitStack() as undo, contextlib.ExitStack() as childs:
             job = jobs.Job(cpu_seconds=what.cpu_seconds, memory_bytes=what.memory_bytes)
             undo.callback(job.close)
-            stdin = _kept(childs, _input(what.stdin))
+            stdin = kept(childs, _input(what.stdin))
             outputs, handles = [], []
             for stream in (Stream.STDOUT, Stream.STDERR):
                 ours, theirs = _pipe()
-                handles.append(_kept(childs, theirs))
+                handles.append(kept(childs, theirs))
                 outputs.append(_Output(stream, ours))
                 undo.callback(outputs[-1].close)
-            pid, handle = _start(what, _Startup(stdin, *handles), job)
+            pid, handle = _start(what, Startup(stdin, *handles), job)
             undo.pop_all()
         process = WindowsProcess(pid, handle, job, outputs)
         self._started.add(process)
@@ -274,7 +281,7 @@ class WindowsLauncher:
             process.kill()
 
 
-def _kept(stack: contextlib.ExitStack, handle: int) -> int:
+def kept(stack: contextlib.ExitStack, handle: int) -> int:
     os.set_handle_inheritable(handle, True)
     stack.callback(nt.close, handle)
     return handle
@@ -311,16 +318,8 @@ def _pipe() -> tuple[int, int]:
     return reader, writer
 
 
-def _start(what: Launch, startup: _Startup, job: jobs.Job) -> tuple[int, int]:
-    program, line = command(what)
-    flags = _winapi.CREATE_NO_WINDOW | _winapi.CREATE_NEW_PROCESS_GROUP
-    flags |= _CREATE_SUSPENDED | _CREATE_UNICODE_ENVIRONMENT
-    try:
-        handle, thread, pid, _ = _winapi.CreateProcess(
-            program, line, None, None, True, flags, environment(what.environment), what.directory, startup
-        )
-    except OSError as error:
-        raise _refusal(error, what) from None
+def _start(what: Launch, startup: Startup, job: jobs.Job) -> tuple[int, int]:
+    handle, thread, pid = start_suspended(what, startup)
     # It runs nothing before it is in its job, so that nothing it starts is outside.
     try:
         job.add(handle)
@@ -335,7 +334,23 @@ def _start(what: Launch, startup: _Startup, job: jobs.Job) -> tuple[int, int]:
     return pid, handle
 
 
-def command(what: Launch) -> tuple[str, str]:
+def start_suspended(what: Launch | DetachedLaunch, startup: Startup, more_flags: int = 0) -> tuple[int, int, int]:
+    """A program that has not begun: handles of it and of its thread, and its number. Raises as `Launcher.launch`."""
+    if len(what.directory) > _LONGEST_DIRECTORY:
+        raise nt.windows_error(_ERROR_FILENAME_EXCED_RANGE, what.directory)
+    program, line = command(what)
+    flags = _winapi.CREATE_NO_WINDOW | _winapi.CREATE_NEW_PROCESS_GROUP
+    flags |= _CREATE_SUSPENDED | _CREATE_UNICODE_ENVIRONMENT | more_flags
+    try:
+        handle, thread, pid, _ = _winapi.CreateProcess(
+            program, line, None, None, True, flags, environment(what.environment), what.directory, startup
+        )
+    except OSError as error:
+        raise _refusal(error, what) from error
+    return handle, thread, pid
+
+
+def command(what: Launch | DetachedLaunch) -> tuple[str, str]:
     """The file that is started, and the line that it gets."""
     if not programs.is_batch(what.program):
         return what.program, programs.program_line(what.words)
@@ -365,7 +380,7 @@ def environment(wanted: Mapping[str, str]) -> dict[str, str]:
     return dict(found[key] for key in sorted(found))
 
 
-def _refusal(error: OSError, what: Launch) -> Exception:
+def _refusal(error: OSError, what: Launch | DetachedLaunch) -> Exception:
     """What it means that the system did not start a program."""
     if error.winerror == _ERROR_BAD_EXE_FORMAT:
         return programs.not_startable(what.program)

@@ -33,6 +33,8 @@ def offered(module: str, name: str) -> dict[str, list[str]]:
         ("bells.Bell", ["windows_bells.WindowsBell"]),
         ("bells.Bell", ["posix_bells.PosixBell"]),
         ("detached.Detacher", ["posix_detached.PosixDetacher"]),
+        ("detached.Detacher", ["windows_detached.WindowsDetacher"]),
+        ("detached.Detached", ["windows_detached.WindowsDetached"]),
         ("detached.Detached", ["posix_detached.PosixDetached"]),
         ("processes.Launcher", ["windows_processes.WindowsLauncher"]),
         ("processes.Launcher", ["posix_processes.PosixLauncher"]),
