@@ -72,7 +72,8 @@ def refuse_unstartable(program: str) -> None:
         first = file.read(256)
         if first.startswith(b"#!"):
             interpreter = interpreter_of(program)
-            if interpreter is None or not os.path.exists(interpreter):
+            # A relative one is meant from the directory that the program starts in.
+            if interpreter is None or (os.path.isabs(interpreter) and not os.path.exists(interpreter)):
                 raise _without_interpreter(program)
         elif b"\0" not in first:
             raise _no_program(program)

@@ -36,7 +36,7 @@ trap : HUP INT QUIT USR1 USR2 ALRM PIPE TERM
 exec 3>&2 2>/dev/null
 IFS= read -r HEARTH_GO && [ "$HEARTH_GO" = go ] || { echo never >>"$1/status"; exit 125; }
 unset HEARTH_GO
-echo started >>"$1/status" || exit 125
+echo started >>"$1/status" || { echo "hearth cannot write to $1, so the program was not started" >&3; exit 125; }
 %s
 ( shift; %s; exec "$@" 2>&3 3>&- %s ) <%s
 set -- "$1" "$?"
@@ -138,8 +138,10 @@ def prepare(what: DetachedLaunch) -> None:
     """Make the files that the shell finds in the folder."""
     write(what.folder, STATUS, b"held\n")
     if what.open_stdin:
-        for name in (INPUT, CLOSE):
-            os.mkfifo(os.path.join(what.folder, name), 0o600)
+        for path in (os.path.join(what.folder, name) for name in (INPUT, CLOSE)):
+            with contextlib.suppress(FileNotFoundError):  # of a launch that never ran
+                os.unlink(path)
+            os.mkfifo(path, 0o600)
     elif what.stdin is not None:
         write(what.folder, STDIN, what.stdin)
 

@@ -402,13 +402,6 @@ def test_what_is_no_program_is_refused_before_anything_starts(
 
 @posix
 class TestPosix:
-    def test_a_signal_is_told_as_one_and_the_shell_says_nothing(
-        self, host: Host, detacher: Detacher, what: Callable[..., DetachedLaunch]
-    ) -> None:
-        given = what("import os, signal; os.kill(os.getpid(), signal.SIGKILL)")
-        assert run(host, detacher, given)[:2] == (None, 9)
-        assert output(given, "stderr") == b""
-
     def test_a_program_that_cleans_up_after_term_tells_its_own_code(
         self, host: Host, detacher: Detacher, what: Callable[..., DetachedLaunch]
     ) -> None:
@@ -437,13 +430,6 @@ class TestPosix:
         assert end_of(host, process)[:2] == (None, 9)
         assert eventually(process.is_gone)
         process.close()
-
-    def test_signals_that_a_program_sends_to_its_group_do_not_end_the_shell(
-        self, host: Host, detacher: Detacher, what: Callable[..., DetachedLaunch]
-    ) -> None:
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1):
-            given = what.program("/bin/sh", "-c", f"trap 'exit 9' {int(number)}; kill -{int(number)} 0; exit 1")  # type: ignore[attr-defined]
-            assert run(host, detacher, given)[:2] == (9, None)
 
     def test_what_left_the_group_survives_a_normal_end_and_dies_with_a_kill(
         self, host: Host, detacher: Detacher, what: Callable[..., DetachedLaunch], tmp_path: Path
@@ -478,6 +464,73 @@ class TestPosix:
             assert end_of(host, found.process).code == 0
             assert eventually(found.process.is_gone)
             found.process.close()
+
+    def test_an_adopted_program_still_takes_input(
+        self, host: Host, detacher: Detacher, what: Callable[..., DetachedLaunch]
+    ) -> None:
+        given = what("import sys; print(sys.stdin.read(), end='')", open_stdin=True)
+        process = adopted(detacher.find(orphan(given)))
+        assert detacher.send(given.folder, b"one\n", SECONDS) == 4
+        detacher.close_stdin(given.folder)
+        assert end_of(host, process).code == 0
+        assert output(given) == b"one\n"
+        process.close()
+
+    def test_an_input_that_the_program_closed_takes_nothing(
+        self, host: Host, detacher: Detacher, what: Callable[..., DetachedLaunch]
+    ) -> None:
+        given = what(f"import os; os.close(0); print(1, flush=True); {SLEEPER}", open_stdin=True)
+        process = detacher.launch(given)
+        process.release()
+        assert eventually(lambda: output(given) == b"1\n")
+        with pytest.raises(InputClosed):
+            detacher.send(given.folder, b"x", 0.2)
+        process.kill()
+        end_of(host, process)
+        process.close()
+
+    def test_a_launch_can_be_repeated_in_the_folder_of_one_that_never_ran(
+        self, host: Host, detacher: Detacher, what: Callable[..., DetachedLaunch]
+    ) -> None:
+        for options in ({"open_stdin": True}, {"stdin": b"x"}):
+            given = what("print('ran')", **options)
+            detacher.launch(given).discard()
+            assert run(host, detacher, given).code == 0
+            assert output(given) == b"ran\n"
+
+    def test_what_a_stopped_worker_was_about_to_release_never_runs_beside_another(
+        self, host: Host, detacher: Detacher, what: Callable[..., DetachedLaunch]
+    ) -> None:
+        given = what("print('ran')")
+        with worker(given, "hold") as (process, record):
+            process.send_signal(signal.SIGSTOP)
+            assert detacher.find(record) == Found(None, None, started=False)
+            assert run(host, detacher, given).code == 0
+            process.send_signal(signal.SIGCONT)
+        assert output(given) == b"ran\n"
+
+    def test_the_end_of_a_child_that_somebody_else_waited_for_is_read_from_its_notes(
+        self, host: Host, detacher: Detacher, what: Callable[..., DetachedLaunch]
+    ) -> None:
+        process = detacher.launch(what("import sys; sys.exit(4)"))
+        process.release()
+        os.waitpid(process.record.pid, 0)
+        assert end_of(host, process) == Exit(4, None, None, None)
+        process.close()
+
+    def test_a_program_that_cannot_be_noted_as_started_is_not_started(
+        self, host: Host, detacher: Detacher, what: Callable[..., DetachedLaunch]
+    ) -> None:
+        given = what("print('ran')")
+        process = detacher.launch(given)
+        status = Path(given.folder) / "status"
+        status.unlink()
+        status.mkdir()
+        process.release()
+        assert end_of(host, process).code == 125
+        assert output(given) == b""
+        assert b"was not started" in output(given, "stderr")
+        process.close()
 
     def test_how_a_program_ended_while_nobody_looked_is_found(
         self, detacher: Detacher, what: Callable[..., DetachedLaunch]
@@ -547,19 +600,6 @@ class TestPosix:
         assert run(host, detacher, given).code == 0
         assert output(given) == b"(7, 8) 4294967296\n"
 
-    def test_a_program_starts_with_usual_signals_and_only_its_three_descriptors(
-        self, host: Host, detacher: Detacher, what: Callable[..., DetachedLaunch]
-    ) -> None:
-        code = (
-            "import os, signal\n"
-            "print(sorted(map(int, os.listdir('/dev/fd')))[:-1])\n"
-            "print([s for s in (1, 2, 3, 10, 12, 13, 14, 15) if signal.getsignal(s) is signal.SIG_IGN])"
-        )
-        for kind in ({}, {"stdin": b""}, {"open_stdin": True}):
-            given = what(code, **kind)
-            assert run(host, detacher, given).code == 0
-            assert output(given) == b"[0, 1, 2]\n[13]\n"  # Python itself ignores SIGPIPE
-
     def test_variables_that_no_shell_can_have_arrive(
         self, host: Host, detacher: Detacher, what: Callable[..., DetachedLaunch], mark: str
     ) -> None:
@@ -570,6 +610,145 @@ class TestPosix:
         found.pop("LC_CTYPE", None)
         assert found == wanted
         assert not (Path(given.folder) / "environment").exists()
+
+
+HASTY_WORKER = """
+import json, os, sys
+from hearth.platforms.local import local_host
+from hearth.platforms.detached import DetachedLaunch
+detacher = local_host().make_detacher()
+fields = json.loads(sys.argv[1])
+for number in range(1_000):
+    folder = os.path.join(sys.argv[2], str(number))
+    os.mkdir(folder)
+    words = (*fields["words"], str(number))
+    process = detacher.launch(DetachedLaunch(**{**fields, "words": words, "folder": folder}))
+    print(json.dumps(process.record), flush=True)
+    process.release()
+    while process.ended is None:
+        local_host().wait_any([process.waitable], 10)
+    process.close()
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("pause_ms", range(0, 120, 2))
+def test_whenever_a_worker_is_killed_what_is_found_agrees_with_what_ran(
+    host: Host, detacher: Detacher, what: Callable[..., DetachedLaunch], tmp_path: Path, pause_ms: int
+) -> None:
+    ledger = tmp_path / "ledger"
+    code = "import sys; open(sys.argv[1], 'a').write(sys.argv[2] + '\\n'); sys.exit(7)"
+    given = what.program(sys.executable, "-I", "-S", "-c", code, str(ledger))  # type: ignore[attr-defined]
+    folders = tmp_path / "folders"
+    folders.mkdir()
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    words = [sys.executable, "-c", HASTY_WORKER, json.dumps(given._asdict()), str(folders)]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, env=environment) as process:
+        assert process.stdout is not None
+        lines = [process.stdout.readline()]
+        time.sleep(pause_ms / 1000)
+        process.kill()
+        lines += process.stdout.read().splitlines()
+    record = Record(*json.loads(lines[-1]))
+    found = detacher.find(record)
+    ended = found.exit
+    if found.process is not None:
+        ended = end_of(host, found.process)
+        found.process.close()
+    ran = ledger.read_text().split() if ledger.exists() else []
+    last = Path(record.folder).name
+    assert (last in ran) == found.started
+    assert len(ran) == len(set(ran)) and len(ran) >= len(lines) - 1
+    if found.started and (ended is not None or sys.platform != "win32"):
+        assert ended is not None and ended.code == 7
+
+
+@posix
+@pytest.mark.parametrize("shell", ["/bin/sh", "/bin/dash", "/bin/bash", "/bin/busybox", "/bin/zsh"])
+class TestShells:
+    """Whatever shell `sh` is."""
+
+    @pytest.fixture
+    def below(self, shell: str, host: Host) -> Iterator[Detacher]:
+        if not os.path.exists(shell):
+            pytest.skip(f"{shell} is not installed")
+        made = host.make_detacher()
+        made._shell = shell  # type: ignore[attr-defined]
+        yield made
+        made.close()
+
+    def test_words_environment_and_code_pass_unread(
+        self, host: Host, below: Detacher, what: Callable[..., DetachedLaunch], mark: str
+    ) -> None:
+        words = ["a b", "", "$HOME", "`id`", "-n", "--", "it's", "back\\", "*", "new\nline", "\xe9"]
+        wanted = {"FOLDER": "x", "LINES": "a\nb", "PWD": os.getcwd(), "HEARTH_TEST_MARK": mark}
+        code = "import json, os, sys; print(json.dumps([sys.argv[1:], dict(os.environ)])); sys.exit(41)"
+        given = what(code, *words, environment=wanted, directory=os.getcwd())
+        assert run(host, below, given)[:2] == (41, None)
+        found_words, found = json.loads(output(given))
+        assert found_words == words
+        assert wanted.items() <= found.items()
+        assert set(found) - set(wanted) <= {"LC_CTYPE", "_", "SHLVL", "OLDPWD", "PATH", "LOGNAME"}
+        assert (Path(given.folder) / "status").read_text() == "held\nstarted\nexit 41\n"
+
+    def test_a_signal_is_told_as_one_and_the_shell_says_nothing(
+        self, host: Host, below: Detacher, what: Callable[..., DetachedLaunch]
+    ) -> None:
+        for number in (signal.SIGKILL, signal.SIGTERM, signal.SIGSEGV):
+            given = what.program("/bin/sh", "-c", f"kill -{int(number)} $$")  # type: ignore[attr-defined]
+            assert run(host, below, given)[:2] == (None, int(number))
+            assert output(given, "stderr") == b""
+
+    def test_a_shell_lives_through_the_signals_of_its_group(
+        self, host: Host, below: Detacher, what: Callable[..., DetachedLaunch]
+    ) -> None:
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
+            given = what.program("/bin/sh", "-c", f"trap 'exit 9' {int(number)}; kill -{int(number)} 0; exit 1")  # type: ignore[attr-defined]
+            assert run(host, below, given)[:2] == (9, None)
+
+    def test_a_program_starts_with_usual_signals_and_only_its_three_descriptors(
+        self, host: Host, below: Detacher, what: Callable[..., DetachedLaunch]
+    ) -> None:
+        code = (
+            "import os, signal\n"
+            "print(sorted(map(int, os.listdir('/dev/fd')))[:-1])\n"
+            "print([s for s in (1, 2, 3, 10, 12, 13, 14, 15) if signal.getsignal(s) is signal.SIG_IGN])"
+        )
+        for kind in ({}, {"stdin": b""}, {"open_stdin": True}):
+            given = what(code, **kind)
+            assert run(host, below, given).code == 0
+            assert output(given) == b"[0, 1, 2]\n[13]\n"  # Python itself ignores SIGPIPE
+
+    def test_an_open_input_takes_text_until_it_is_closed(
+        self, host: Host, below: Detacher, what: Callable[..., DetachedLaunch]
+    ) -> None:
+        given = what("import sys; print(sys.stdin.read(), end='')", open_stdin=True)
+        process = below.launch(given)
+        process.release()
+        assert below.send(given.folder, b"one\n", SECONDS) == 4
+        below.close_stdin(given.folder)
+        assert end_of(host, process).code == 0
+        assert output(given) == b"one\n"
+        assert eventually(process.is_gone)
+        process.close()
+
+    def test_limits_hold(self, host: Host, below: Detacher, what: Callable[..., DetachedLaunch]) -> None:
+        limits = "import resource as r; print(r.getrlimit(r.RLIMIT_CPU), r.getrlimit(r.RLIMIT_AS)[0])"
+        given = what(limits, cpu_seconds=7, memory_bytes=4 * 1024**3)
+        assert run(host, below, given).code == 0
+        assert output(given) == b"(7, 8) 4294967296\n"
+
+    def test_what_is_let_go_of_before_its_release_never_runs(
+        self, below: Detacher, what: Callable[..., DetachedLaunch]
+    ) -> None:
+        given = what("print('ran')")
+        process = below.launch(given)
+        record = process.record
+        process.close()
+        assert eventually(lambda: "never" in (Path(given.folder) / "status").read_text())
+        assert below.find(record) == Found(None, None, started=False)
+        assert output(given) == b""
 
 
 @pytest.mark.skipif(sys.platform != "win32", reason="handles and jobs of Windows")
