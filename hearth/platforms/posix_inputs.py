@@ -7,11 +7,12 @@ import errno
 import os
 import select
 import time
+from collections.abc import Callable
 
 from hearth.errors import InputClosed
 from hearth.platforms.posix_wrapper import CLOSE, INPUT, status_of
 
-OPEN_SECONDS = 1.0  # until a program that was let go has its input open
+CLOSE_SECONDS = 2.0  # until a shell that was started has opened what it is told by
 _PAUSE = 0.002
 
 
@@ -20,9 +21,11 @@ def send(folder: str, data: bytes, seconds: float) -> int:
     deadline = time.monotonic() + seconds
     if not os.path.exists(os.path.join(folder, CLOSE)):
         raise InputClosed("the program's input is not open")
-    descriptor = _opened(folder, INPUT, min(seconds, OPEN_SECONDS))
+    # Before the program has it, its shell does for a moment, which reads nothing.
+    _until(lambda: status_of(folder).open or _is_over(folder), deadline)
+    descriptor = _writer(folder, INPUT) if status_of(folder).open else None
     if descriptor is None:
-        raise InputClosed("nobody reads the program's input: it has ended, or closed its input")
+        raise InputClosed("nobody reads the program's input: it has ended, closed its input, or not begun yet")
     try:
         return _written(descriptor, data, deadline)
     finally:
@@ -51,26 +54,29 @@ def close(folder: str) -> None:
     path = os.path.join(folder, CLOSE)
     if not os.path.exists(path):
         return
-    descriptor = _opened(folder, CLOSE, OPEN_SECONDS)
-    if descriptor is not None:
-        with contextlib.suppress(BrokenPipeError, BlockingIOError):
-            os.write(descriptor, b"\n")
-        os.close(descriptor)
+    deadline = time.monotonic() + CLOSE_SECONDS
+    _until(lambda: _write_line(folder) or _is_over(folder), deadline)
     with contextlib.suppress(FileNotFoundError):
         os.unlink(path)
 
 
-def _opened(folder: str, name: str, seconds: float) -> int | None:
-    """The writing end of a FIFO; None when nobody reads it, also not in a moment, when the program has begun."""
-    deadline = time.monotonic() + seconds
-    while (descriptor := _writer(folder, name)) is None:
-        if _has_ended(folder) or time.monotonic() >= deadline:
-            return None
+def _write_line(folder: str) -> bool:
+    descriptor = _writer(folder, CLOSE)
+    if descriptor is None:
+        return False
+    with contextlib.suppress(BrokenPipeError, BlockingIOError):
+        os.write(descriptor, b"\n")
+    os.close(descriptor)
+    return True
+
+
+def _until(true: Callable[[], bool], deadline: float) -> None:
+    while not true() and time.monotonic() < deadline:
         time.sleep(_PAUSE)
-    return descriptor
 
 
 def _writer(folder: str, name: str) -> int | None:
+    """The writing end of a FIFO; None when nobody has the other one."""
     try:
         return os.open(os.path.join(folder, name), os.O_WRONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
     except OSError as error:
@@ -79,9 +85,9 @@ def _writer(folder: str, name: str) -> int | None:
         raise
 
 
-def _has_ended(folder: str) -> bool:
+def _is_over(folder: str) -> bool:
     noted = status_of(folder)
-    if noted.exit is not None or noted.never:
+    if noted.never or noted.exit is not None:
         return True
     # The shell has this one open as long as it lives, from before it notes that the program starts.
     shell = _writer(folder, CLOSE)

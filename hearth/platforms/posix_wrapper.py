@@ -6,6 +6,7 @@ notes are whole lines of the file `status`:
     held            written before the shell starts, also so that the disk has a block for the others
     never           the pipe closed on which it waits for the release, so the program did not run
     started         written before the program begins
+    open            the program has its input, which others write to
     exit 3          as shells tell it, so 128 + N stands for a signal, too
 
 The file is appended to and never replaced, because a shell could do that only by starting another program.
@@ -45,10 +46,16 @@ exit "$2"
 """
 
 # What keeps an open input from its end is a process that waits for a line, or for the end of the shell, which has
-# `close` open for writing. The shell itself must hold neither end of the input, or nobody could see that it is over.
+# `close` open for writing. It opens the input once more to know that the program has it: that waits for a reader. The
+# shell itself must hold neither end of the input, or nobody could see that it is over.
 _OPEN = 'exec 7<>"$1/close" 8<"$1/close" 9<>"$1/input"; exec 6>"$1/input" 9<&-'
 _KEEP = """
-( trap '' HUP INT QUIT USR1 USR2 ALRM PIPE TERM; exec 7<&- 3>&- >/dev/null; read -r _ <&8 ) &
+(
+  trap '' HUP INT QUIT USR1 USR2 ALRM PIPE TERM
+  exec 7<&- 3>&- >/dev/null
+  : >"$1/input" && echo open >>"$1/status"
+  read -r _ <&8
+) &
 exec 6>&-
 """
 
@@ -88,6 +95,7 @@ class Status(NamedTuple):
 
     started: bool
     never: bool
+    open: bool
     may_have_run: bool  # where the machine has not started anew since, so that each note is in the file
     exit: Exit | None
 
@@ -100,7 +108,7 @@ def status_of(folder: str) -> Status:
     codes = [line.removeprefix(b"exit ") for line in lines if line.startswith(b"exit ")]
     started = b"started" in lines
     ended = exit_of(int(codes[0])) if codes and codes[0].isdigit() else None
-    return Status(started, b"never" in lines, started or b"held" not in lines, ended)
+    return Status(started, b"never" in lines, b"open" in lines, started or b"held" not in lines, ended)
 
 
 def exit_of(code: int) -> Exit:

@@ -359,6 +359,22 @@ def test_an_open_input_takes_text_until_it_is_closed(
     process.close()
 
 
+@pytest.mark.slow
+@pytest.mark.timeout(120)
+def test_text_that_is_sent_right_after_the_release_is_never_lost(
+    host: Host, detacher: Detacher, what: Callable[..., DetachedLaunch]
+) -> None:
+    for _ in range(200):
+        given = what("import sys; print(sys.stdin.read(), end='')", open_stdin=True)
+        process = detacher.launch(given)
+        process.release()
+        assert detacher.send(given.folder, b"one\n", SECONDS) == 4
+        detacher.close_stdin(given.folder)
+        assert end_of(host, process).code == 0
+        assert output(given) == b"one\n"
+        process.close()
+
+
 def test_an_input_that_was_not_opened_takes_nothing(
     host: Host, detacher: Detacher, what: Callable[..., DetachedLaunch]
 ) -> None:
