@@ -27,6 +27,7 @@ assert sys.platform == "win32"
 
 STATUS = "status"
 STDIN = "stdin"
+NOT_STARTED = 125  # the code of what could not be released, as on POSIX
 MOST = 60  # what one wait takes, less the worker's own
 UNKNOWN = Exit(None, None, None, None)
 _PROCESS_TERMINATE = 0x1
@@ -69,10 +70,11 @@ class WindowsDetached:
     def release(self) -> None:
         assert self._job is not None
         try:
-            with contextlib.suppress(OSError):  # it was ended by a process that took it over
-                self._job.outlive(self.waitable)
-                os.write(self._notes, b"started\n")
-                nt.kernel32.ResumeThread(self._thread)
+            self._job.outlive(self.waitable)
+            os.write(self._notes, b"started\n")
+            nt.kernel32.ResumeThread(self._thread)
+        except OSError:  # a process that took over has ended it, or nothing can be noted, so that it must not run
+            self._job.terminate(NOT_STARTED)
         finally:
             self._let_go_of_thread()
 

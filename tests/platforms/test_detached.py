@@ -16,7 +16,7 @@ import psutil
 import pytest
 
 from hearth import identifiers
-from hearth.errors import InputClosed, NotExecutable
+from hearth.errors import ArgumentsTooLong, InputClosed, NotExecutable
 from hearth.platforms.base import Host
 from hearth.platforms.detached import Detached, DetachedLaunch, Detacher, Found, Record
 from hearth.platforms.processes import Exit
@@ -416,8 +416,37 @@ def test_what_is_no_program_is_refused_before_anything_starts(
         detacher.launch(what.program(str(text)))  # type: ignore[attr-defined]
 
 
+def test_words_that_are_too_long_are_refused_before_anything_starts(
+    detacher: Detacher, what: Callable[..., DetachedLaunch]
+) -> None:
+    with pytest.raises(ArgumentsTooLong):
+        detacher.launch(what("", "x" * 200_000))
+
+
+def test_a_directory_that_is_gone_is_refused_before_anything_starts(
+    detacher: Detacher, what: Callable[..., DetachedLaunch], tmp_path: Path
+) -> None:
+    with pytest.raises(OSError, match="gone"):
+        detacher.launch(what("", directory=str(tmp_path / "gone")))
+
+
 @posix
 class TestPosix:
+    def test_nothing_stays_open_of_programs_that_are_over_or_were_refused(
+        self, host: Host, detacher: Detacher, what: Callable[..., DetachedLaunch]
+    ) -> None:
+        before = len(os.listdir("/dev/fd"))
+        for options in ({}, {"stdin": b"x"}, {"open_stdin": True}):
+            assert run(host, detacher, what("", **options)).code == 0
+            detacher.launch(what("", **options)).discard()
+            with pytest.raises(ArgumentsTooLong):
+                detacher.launch(what("", "x" * 200_000, **options))
+        process = adopted(detacher.find(orphan(what(SLEEPER))))
+        process.kill()
+        end_of(host, process)
+        process.close()
+        assert len(os.listdir("/dev/fd")) == before
+
     def test_a_program_that_cleans_up_after_term_tells_its_own_code(
         self, host: Host, detacher: Detacher, what: Callable[..., DetachedLaunch]
     ) -> None:
@@ -811,6 +840,18 @@ class TestWindows:
             detacher.send(given.folder, b"one\n", SECONDS)
         assert end_of(host, process).code == 0
         assert output(given) == b" end\n"
+        process.close()
+
+    def test_a_program_that_cannot_be_noted_as_started_is_not_started(
+        self, host: Host, detacher: Detacher, what: Callable[..., DetachedLaunch]
+    ) -> None:
+        given = what("print('ran')")
+        process = detacher.launch(given)
+        os.close(process._notes)  # type: ignore[attr-defined]
+        process._notes = os.open(Path(given.folder) / "status", os.O_RDONLY)  # type: ignore[attr-defined]
+        process.release()
+        assert end_of(host, process).code == 125
+        assert output(given) == b""
         process.close()
 
     def test_a_batch_file_gets_its_words_as_text(
