@@ -359,6 +359,18 @@ def test_an_open_input_takes_text_until_it_is_closed(
     process.close()
 
 
+def test_an_input_that_is_closed_before_the_program_has_opened_it_is_at_its_end(
+    host: Host, detacher: Detacher, what: Callable[..., DetachedLaunch]
+) -> None:
+    given = what("import sys; print(repr(sys.stdin.read()), end='')", open_stdin=True)
+    process = detacher.launch(given)
+    detacher.close_stdin(given.folder)
+    process.release()
+    assert end_of(host, process).code == 0
+    assert output(given) == b"''"
+    process.close()
+
+
 @pytest.mark.slow
 @pytest.mark.timeout(120)
 def test_text_that_is_sent_right_after_the_release_is_never_lost(
