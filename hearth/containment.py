@@ -162,6 +162,16 @@ class Containment:
         self._private: frozenset[Identity] | None = None
         self._nested: dict[Identity, Root] | None = None
 
+    def working_directory(self, wanted: str | None) -> Place:
+        """Where a program starts: there, else where relative paths start, or at the first root. Raises what `locate`
+        raises. A program may write, so the place must be one that may be written."""
+        if wanted is not None:
+            return self.locate(wanted, write=True)
+        try:
+            return self.locate(self.base, write=True)
+        except OutsideRoot:
+            return self.locate(self.roots[0].path, write=True)
+
     def locate(self, path: str, *, follow: bool = True, write: bool = False, parents: bool = False) -> Place:
         """Walk to `path` and answer the place, whether or not something stands there.
 

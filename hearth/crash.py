@@ -7,6 +7,14 @@ import tempfile
 import time
 import traceback
 
+from hearth.errors import InternalError
+
+
+def internal(data_dir: str | None, error: Exception) -> InternalError:
+    """A bug: the traceback goes to a file in the data directory, its name to the user."""
+    where = write_traceback(data_dir, error)
+    return InternalError(f"a bug in hearth: {type(error).__name__}: {error}; the traceback is in {where}", file=where)
+
 
 def write_traceback(data_dir: str | None, error: BaseException) -> str:
     """Write the traceback to a new private file in the data directory, else in the temporary one; its path."""

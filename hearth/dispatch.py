@@ -40,7 +40,7 @@ def call_json(runtime: Runtime, dotted: str, value: Any) -> Answer:
     except HearthError as error:
         return Answer(dotted, error.state, error=error)
     except Exception as error:  # in a batch the other calls go on
-        return Answer(dotted, State.FAILED, error=internal(runtime.data_dir, error))
+        return Answer(dotted, State.FAILED, error=_internal(runtime, error))
     return run(runtime, family, row, given)
 
 
@@ -77,8 +77,14 @@ def _outcome(runtime: Runtime, name: str, function: Callable[..., Any], given: A
     except MemoryError:
         return Answer(name, State.BLOCKED, error=SystemRefused("the machine ran out of memory"))
     except Exception as error:
-        return Answer(name, State.FAILED, error=internal(runtime.data_dir, error))
+        return Answer(name, State.FAILED, error=_internal(runtime, error))
     return Answer(name, result.state, result=result)
+
+
+def _internal(runtime: Runtime, error: Exception) -> InternalError:
+    from hearth.crash import internal
+
+    return internal(runtime.data_dir, error)
 
 
 def run_stream(runtime: Runtime, family: Family, row: Operation, given: Any, show: Callable[[Any], None]) -> Answer:
@@ -97,14 +103,6 @@ class Streamed:
     """What remains of a stream whose pieces were shown."""
 
     state: State = State.COMPLETED
-
-
-def internal(data_dir: str | None, error: Exception) -> InternalError:
-    """A bug: the traceback goes to a file in the data directory, its name to the user."""
-    from hearth.crash import write_traceback
-
-    where = write_traceback(data_dir, error)
-    return InternalError(f"a bug in hearth: {type(error).__name__}: {error}; the traceback is in {where}", file=where)
 
 
 def record(runtime: Runtime, row: Operation, given: Any, answer: Answer) -> None:

@@ -8,10 +8,10 @@ from contextlib import suppress
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
-from hearth.document import plain, readable
 from hearth.errors import DatabaseBusy, HearthError
 from hearth.fields import Field, fields_of
 from hearth.model import Content
+from hearth.plain import plain, readable
 from hearth.runtime import Caller, Runtime
 from hearth.secrets import is_secret_name, redact
 

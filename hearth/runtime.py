@@ -21,6 +21,7 @@ from hearth.settings import Settings
 
 if TYPE_CHECKING:
     from hearth.configuration.load import Configuration
+    from hearth.platforms.detached import Detacher
     from hearth.platforms.processes import Launcher, Stream
     from hearth.store.blobs import Blobs
     from hearth.store.database import Store
@@ -120,6 +121,17 @@ class Runtime:
         """What starts programs; one for this process, whose programs end with it."""
         made: Launcher = self.opener.keep("launcher", self.host.make_launcher)
         return made
+
+    @property
+    def detacher(self) -> Detacher:
+        """What starts programs of jobs, which outlive this process; one for this process."""
+        made: Detacher = self.opener.keep("detacher", self.host.make_detacher)
+        return made
+
+    @property
+    def bells(self) -> str:
+        """The folder in which whoever changes the jobs rings."""
+        return os.path.join(self.data_dir, "bells")
 
     def for_call(self, **changes: Any) -> Runtime:
         """The same host, settings and store, for a call with a caller, cancellation or standard input of its own."""

@@ -109,6 +109,16 @@ class WorkerSettings:
     idle_exit_s: Annotated[
         int, Ge(0), Le(86_400), Narrows.SMALLER, Help("Seconds after which an idle worker ends.")
     ] = 60
+    parallel: Annotated[
+        int, Ge(0), Le(1_000), Narrows.SMALLER, Help("Most jobs of one group at once; 0: as many as there are cores.")
+    ] = 0
+    output_max_bytes: Annotated[
+        int,
+        Ge(4_096),
+        Le(1 << 50),
+        Narrows.SMALLER,
+        Help("Most bytes that are kept of each output of a job: half of its beginning, half of its end."),
+    ] = 256 * 1024 * 1024
 
 
 @model

@@ -246,7 +246,7 @@ def main(words: list[str]) -> int:
         streams.abandon_output()
         return 0
     except Exception as error:
-        from hearth.dispatch import internal
+        from hearth.crash import internal
 
         return _refuse(options, words, internal(options.data_dir, error))
 

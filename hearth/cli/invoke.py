@@ -106,14 +106,14 @@ def _run_hearing(runtime: Runtime, options: Globals, family: Family, row: Operat
     """Run what hears signals, such as a program; what that prints goes on as it comes, unless JSON is wanted."""
     from hearth.cli import interrupts
 
-    live = row.live and not options.output.machine_readable
+    live = row.live and not options.output.machine_readable and getattr(given, "is_live", True)
     if live:
         runtime = runtime.for_call(live=_drop if options.output.quiet else render.pass_on)
     with interrupts.passed_on(runtime.cancelled) as heard:
         answer = dispatch.run(runtime, family, row, given)
     if not live or answer.error is not None:
         _show(answer, options, given)
-    elif answer.result.timed_out and not options.output.quiet:
+    elif getattr(answer.result, "timed_out", False) and not options.output.quiet:
         render.notice("hearth: the program was ended by its time limit")
     return heard.exit_status or exit_status(answer)
 

@@ -10,10 +10,11 @@ from typing import IO, TYPE_CHECKING, Any, TextIO
 
 from hearth.cli import text
 from hearth.cli.options import Output
-from hearth.document import VERSION, document, plain
+from hearth.document import VERSION, document
 from hearth.errors import OutputFailed
 from hearth.fields import Field, fields_of
 from hearth.model import Raw, State
+from hearth.plain import plain
 
 if TYPE_CHECKING:
     from hearth.dispatch import Answer

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import is_dataclass
 from typing import Any
 
-from hearth.document import plain
 from hearth.fields import Field, fields_of
 from hearth.model import Hidden, Items, State
+from hearth.plain import plain
 
 _UNITS = ("KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
 LEAST_WIDTH = 20  # of a terminal

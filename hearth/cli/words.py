@@ -5,15 +5,14 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from hearth import durations
 from hearth.errors import InvalidInput, Problem
 from hearth.fields import Field
 
 # Bounded, since Python refuses to read thousands of digits, and a float of hundreds is infinite.
 _WHOLE = re.compile(r"[-+]?[0-9]{1,100}\Z", re.ASCII)
 _NUMBER = re.compile(r"[-+]?[0-9]{1,100}(\.[0-9]{1,100})?\Z", re.ASCII)
-_DURATION = re.compile(r"([0-9]{1,15}(?:\.[0-9]{1,9})?)(ms|s|m|h|d)\Z", re.ASCII)
 _SIZE = re.compile(r"([0-9]{1,20}(?:\.[0-9]{1,9})?)\s?(B|[kKMGT]i?B?)?\Z", re.ASCII)
-_MS = {"ms": 1, "s": 1_000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
 _POWERS = {"K": 1, "M": 2, "G": 3, "T": 4}
 
 
@@ -41,10 +40,10 @@ def truth(text: str) -> bool:
 
 def duration_ms(text: str) -> int:
     """`30s`, `1.5m`, `200ms`; a bare number is refused, since seconds and milliseconds would be mixed up."""
-    found = _DURATION.match(text)
-    if not found:
-        raise WrongWord("must be a duration such as 500ms, 30s, 5m or 2h")
-    return round(float(found[1]) * _MS[found[2]])
+    try:
+        return durations.milliseconds(text)
+    except ValueError as error:
+        raise WrongWord(str(error)) from None
 
 
 def size_bytes(text: str) -> int:

@@ -1,1 +1,1 @@
-"""The durable job engine: what services, the worker and the server share of it."""
+"""The job engine: embedded in any hearth process that looks after jobs, several of which share one database."""

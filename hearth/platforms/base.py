@@ -195,6 +195,10 @@ class Host(Protocol):
     def most_programs(self) -> int:
         """How many programs one process has handles for, to run them at once and still do other work."""
 
+    def punch_hole(self, path: str, start: int, end: int) -> bool:
+        """Give the disk space of a part of a file back, whose bytes then read as zeros; size and offsets stay. False
+        where the file system cannot do that."""
+
     def make_launcher(self) -> Launcher:
         """What starts programs here. One is enough for a process, and each holds a watchdog or a job of its own."""
 

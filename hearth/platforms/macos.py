@@ -54,6 +54,24 @@ class MacosHost(PosixHost):
         failed = ask(b"kern.bootsessionuuid", buffer, ctypes.byref(size), None, ctypes.c_size_t(0))
         return "" if failed else buffer.value.decode("ascii")
 
+    def punch_hole(self, path: str, start: int, end: int) -> bool:
+        # fcntl(2): F_PUNCHHOLE takes whole blocks only.
+        import fcntl
+        import struct
+
+        block = os.statvfs(path).f_frsize
+        first, last = -(-start // block) * block, end // block * block
+        if last <= first:
+            return True
+        descriptor = os.open(path, os.O_WRONLY | os.O_CLOEXEC)
+        try:
+            fcntl.fcntl(descriptor, 99, struct.pack("IIqq", 0, 0, first, last - first))
+        except OSError:
+            return False
+        finally:
+            os.close(descriptor)
+        return True
+
     def make_launcher(self) -> Launcher:
         from hearth.platforms.posix_processes import PosixLauncher
 

@@ -29,6 +29,10 @@ class PosixHeld:
     def started_ms(self) -> int | None:
         return started_ms(self.pid)
 
+    @property
+    def waitable(self) -> int:
+        return self._descriptor
+
     def wait(self, seconds: float) -> bool:
         return bool(self._poll.poll(seconds * 1000))
 
@@ -47,6 +51,8 @@ class PosixHeld:
 
 class PolledHeld:
     """A process where the system offers no descriptor of it: its number and its start, looked at now and then."""
+
+    waitable = None
 
     def __init__(self, pid: int) -> None:
         self.pid = pid

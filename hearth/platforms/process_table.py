@@ -58,6 +58,10 @@ class Held(Protocol):
     def wait(self, seconds: float) -> bool:
         """Whether it ended within that time. A process that has ended but was not collected has ended."""
 
+    @property
+    def waitable(self) -> int | None:
+        """For `Host.wait_any`, ready once it has ended; None where the system offers none."""
+
     def ask_to_end(self) -> bool:
         """Ask it to end: TERM; on Windows its windows to close. False where there is nothing that could be asked."""
 

@@ -164,6 +164,9 @@ class WindowsHost:
     def most_programs(self) -> int:
         return 256  # handles are many there; this only keeps one call from starting thousands
 
+    def punch_hole(self, path: str, start: int, end: int) -> bool:
+        return False
+
     def make_launcher(self) -> Launcher:
         from hearth.platforms.windows_processes import WindowsLauncher
 

@@ -37,6 +37,10 @@ class WindowsHeld:
     def started_ms(self) -> int | None:
         return started_ms(self.pid)
 
+    @property
+    def waitable(self) -> int:
+        return int(self._handle)
+
     def wait(self, seconds: float) -> bool:
         return bool(nt.kernel32.WaitForSingleObject(self._handle, round(seconds * 1000)) == _WAIT_OBJECT_0)
 

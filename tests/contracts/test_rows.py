@@ -13,10 +13,10 @@ from hearth import catalog
 from hearth.cli import edge
 from hearth.cli.app import build_app
 from hearth.cli.options import Globals
-from hearth.document import plain
 from hearth.fields import Field, fields_of
 from hearth.model import Cli, Hidden, State
 from hearth.operation import Family, Operation, types_of
+from hearth.plain import plain
 
 OWN = [(edge.FAMILY, row) for row in edge.FAMILY.operations]
 ROWS = {f"{family.name}.{row.name}": (family, row) for family, row in [*catalog.walk(), *OWN]}

@@ -9,7 +9,7 @@ from hearth.errors import NotFound
 from hearth.model import Cli, Help, Items, Len, State, model
 from hearth.runtime import Runtime, environment
 from hearth.services.machine.start import given_variables
-from hearth.services.machine.variables import EnvPolicy
+from hearth.variables import EnvPolicy
 
 
 @model

@@ -11,9 +11,9 @@ from hearth.execution import Ending, Run, Slots
 from hearth.model import Cli, Content, Ge, Help, Le, Len, PathName, Raw, State, model
 from hearth.runtime import Caller, Runtime
 from hearth.services.machine.outputs import Output, check_encoding
-from hearth.services.machine.variables import EnvPolicy
 from hearth.settings import DAY_MS
 from hearth.spill import Bounds, Capture
+from hearth.variables import EnvPolicy
 
 
 @model

@@ -9,22 +9,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from hearth import identifiers
 from hearth.containment import Place
-from hearth.errors import (
-    NotDirectory,
-    OutsideRoot,
-    Unsupported,
-    invalid,
-)
+from hearth.errors import NotDirectory, Unsupported, invalid
 from hearth.platforms.base import Kind
 from hearth.platforms.processes import Launch
 from hearth.runtime import Runtime, environment
-from hearth.services.machine.variables import EnvPolicy, Variables, check_names, variables
+from hearth.variables import MARK, EnvPolicy, Variables, check_names, variables
 
 if TYPE_CHECKING:
     from hearth.services.machine.exec import RunProgram
-
-# Every program that one starts has the marks of all that started it, so that each call finds its own.
-MARK = "_HEARTH_PROGRAM"
 
 
 class Start(NamedTuple):
@@ -75,7 +67,7 @@ def _check_limits(runtime: Runtime, given: RunProgram) -> None:
 
 def _directory(runtime: Runtime, given: RunProgram) -> Place:
     """The directory to start in. A program may write, so it starts where hearth may."""
-    place = _located(runtime, given.cwd)
+    place = runtime.containment.working_directory(given.cwd)
     try:
         if place.found.kind is not Kind.DIRECTORY:
             raise NotDirectory(f"{place.path} is not a directory", path=place.path)
@@ -83,16 +75,6 @@ def _directory(runtime: Runtime, given: RunProgram) -> Place:
         place.close()
         raise
     return place
-
-
-def _located(runtime: Runtime, cwd: str | None) -> Place:
-    locate = runtime.containment.locate
-    if cwd is not None:
-        return locate(cwd, write=True)
-    try:
-        return locate(runtime.base, write=True)
-    except OutsideRoot:
-        return locate(runtime.roots[0].path, write=True)
 
 
 def given_variables(runtime: Runtime, policy: EnvPolicy, named: Mapping[str, str]) -> Variables:

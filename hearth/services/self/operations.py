@@ -174,6 +174,15 @@ FAMILY = Family(
             storeless=True,
         ),
         Operation(
+            "worker",
+            "worker:work",
+            Effect.WRITE,
+            "Look after jobs, until Ctrl-C; what runs then runs on.",
+            examples=("hearth worker", "hearth worker --idle-exit 10m"),
+            surfaces=Surface.CLI,
+            hears_signals=True,
+        ),
+        Operation(
             "gc",
             "gc:collect",
             Effect.DESTROY,

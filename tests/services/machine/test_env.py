@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hearth.services.machine.variables import EnvPolicy, variables
+from hearth.variables import EnvPolicy, variables
 from tests.marks import WINDOWS
 
 Hearth = Callable[..., Any]

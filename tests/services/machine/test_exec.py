@@ -23,8 +23,8 @@ from hearth.model import State
 from hearth.runtime import Caller, Runtime
 from hearth.services.machine.exec import ProgramEnded, RunProgram, run_program, time_limit
 from hearth.services.machine.start import prepared
-from hearth.services.machine.variables import EnvPolicy
 from hearth.settings import MachineSettings, Settings
+from hearth.variables import EnvPolicy
 from tests.marks import WINDOWS, needs_links, posix_only
 
 Hearth = Callable[..., Any]

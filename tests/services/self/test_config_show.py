@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from hearth.configuration import keys
-from hearth.document import plain
+from hearth.plain import plain
 from hearth.settings import Settings
 
 Hearth = Callable[..., Any]

@@ -21,6 +21,10 @@ _MINIMAL = frozenset((
 _NEEDED_ON_WINDOWS = "SYSTEMROOT"
 
 
+# Every program that one starts has the marks of all that started it, so that each finds its own.
+MARK = "_HEARTH_PROGRAM"
+
+
 class EnvPolicy(StrEnum):
     """Which of hearth's own variables a program gets."""
 

@@ -1,0 +1,215 @@
+"""From what was asked for to rows: every check first, then all jobs in one transaction."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from hearth import identifiers, secrets
+from hearth.clock import parse_timestamp, timestamp
+from hearth.engine.moves import ready_state
+from hearth.engine.spec import Retry, Spec
+from hearth.errors import Conflict, InvalidInput, NotDirectory, Problem, SecretRefused, invalid
+from hearth.plain import plain, readable
+from hearth.platforms.base import Kind
+from hearth.runtime import environment
+from hearth.services.task.dependencies import Resolved, check_batch, resolve
+from hearth.services.task.job_input import JobFields
+from hearth.settings import OnPersist, SecretSettings
+from hearth.store import jobs
+from hearth.store.jobs import FINAL, Job, JobState
+from hearth.variables import MARK, check_names, variables
+
+if TYPE_CHECKING:
+    from hearth.runtime import Runtime
+    from hearth.services.task.submit import JobQueued
+
+MOST_BYTES = 1024 * 1024  # of one job as it is stored
+TITLE_LENGTH = 200
+_STRICT = SecretSettings(on_persist=OnPersist.REFUSE)
+
+
+class Prepared(NamedTuple):
+    """A job that is right in itself."""
+
+    asked: JobFields
+    id: str
+    spec: Spec
+    variables: dict[str, str]
+    due_at: str | None  # None: now
+    expires_at: str | None
+
+
+def accept(runtime: Runtime, asked: Sequence[JobFields], *, allow_missing: bool) -> tuple[JobQueued, ...]:
+    """Store the jobs; what each became."""
+    check_batch(asked)
+    prepared = [prepare(runtime, each, f"jobs.{index}." if len(asked) > 1 else "") for index, each in enumerate(asked)]
+    ids = [each.id for each in prepared]
+    if len(set(ids)) < len(ids):
+        raise invalid("jobs", "not_unique", "two jobs have the same id")
+    with runtime.store.write(durable=True) as tx:
+        return tuple(_insert(tx, runtime, each, ids, allow_missing=allow_missing) for each in prepared)
+
+
+def prepare(runtime: Runtime, asked: JobFields, where: str = "") -> Prepared:
+    """Check a job, and find its directory and its variables. `where` begins the names of fields in errors."""
+    _check(asked, where)
+    found = variables(
+        asked.env_policy,
+        {name: value for name, value in environment().items() if name != MARK},
+        {},
+        allowed=(),
+        windows=runtime.host.name == "windows",
+    )
+    now_ms = runtime.clock.now_ms()
+    due_at = _moment(asked.run_at, where + "run_at")
+    if asked.delay_ms is not None:
+        due_at = timestamp(now_ms + asked.delay_ms)
+    spec = spec_of(runtime, asked)
+    if len(spec.to_json()) > MOST_BYTES:
+        raise invalid(where + "stdin", "too_large", f"a job has at most {MOST_BYTES:,} bytes; give a file to read")
+    return Prepared(
+        asked=asked,
+        id=asked.id or identifiers.new("job", now_ms),
+        spec=spec,
+        variables=found.values,
+        due_at=due_at,
+        expires_at=_moment(asked.expires_at, where + "expires_at"),
+    )
+
+
+def _check(asked: JobFields, where: str) -> None:
+    problems = []
+    if asked.delay_ms is not None and asked.run_at is not None:
+        problems.append(Problem(where + "run_at", "not_both", "delay_ms and run_at exclude each other"))
+    if asked.stdin is not None and asked.open_stdin:
+        problems.append(Problem(where + "stdin", "not_both", "stdin and open_stdin exclude each other"))
+    words = [asked.command or "", *asked.args]
+    problems += [
+        Problem(f"{where}args.{index - 1}" if index else where + "command", "wrong_form", "cannot hold a NUL character")
+        for index, word in enumerate(words)
+        if "\0" in word
+    ]
+    if problems:
+        raise InvalidInput(*problems)
+    check_names(asked.env)
+    _refuse_secrets(asked, words)
+
+
+def _refuse_secrets(asked: JobFields, words: Sequence[str]) -> None:
+    """Whatever secrets.on_persist says: to take a part out of a command would be to run another one."""
+    hint = "let the job inherit the variable (machine.env_allow), or read a file"
+    if secrets.redact_command(words) != list(words):
+        raise SecretRefused("the command would be stored, and it holds a secret", hint=hint, field="args")
+    try:
+        secrets.guard(_STRICT, "env", asked.env)
+        secrets.guard(_STRICT, "stdin", asked.stdin)
+    except SecretRefused as error:
+        raise SecretRefused(error.message, hint=hint, **error.details) from None
+
+
+def spec_of(runtime: Runtime, asked: JobFields) -> Spec:
+    """What stands in the database."""
+    assert asked.command is not None
+    rule = asked.retry
+    retry = Retry() if rule is None else Retry(**{name: getattr(rule, name) for name in Retry.__dataclass_fields__})
+    return Spec(
+        command=asked.command,
+        args=asked.args,
+        cwd=_directory(runtime, asked.cwd),
+        env=asked.env,
+        stdin=asked.stdin,
+        open_stdin=asked.open_stdin,
+        merge=asked.merge,
+        timeout_ms=asked.timeout_ms,
+        grace_ms=asked.grace_ms,
+        cpu_seconds=asked.cpu_seconds,
+        memory_bytes=asked.memory_bytes,
+        restart=asked.restart,
+        retry=retry,
+    )
+
+
+def _directory(runtime: Runtime, cwd: str | None) -> str:
+    with runtime.containment.working_directory(cwd) as place:
+        if place.found.kind is not Kind.DIRECTORY:
+            raise NotDirectory(f"{place.path} is not a directory", path=place.path)
+        return runtime.host.real_path(place.path)
+
+
+def _moment(text: str | None, field: str) -> str | None:
+    if text is None:
+        return None
+    try:
+        return timestamp(parse_timestamp(text))
+    except (ValueError, OverflowError) as error:
+        told = str(error) if "zone" in str(error) else "must be a time with its offset, such as 2026-01-31T12:00:00Z"
+        raise invalid(field, "wrong_form", told) from None
+
+
+def _insert(
+    tx: sqlite3.Connection, runtime: Runtime, prepared: Prepared, ids: Sequence[str], *, allow_missing: bool
+) -> JobQueued:
+    from hearth.services.task.submit import JobQueued
+
+    key = prepared.asked.idempotency_key
+    digest = _digest(prepared.asked) if key else None
+    if key and (known := jobs.find_by_key(tx, runtime.conversation, key)):
+        if known.digest != digest:
+            raise Conflict(f"the key {key} was used for another job, {known.id}", id=known.id)
+        return JobQueued(id=known.id, state=known.state, title=known.title, deduplicated=True)
+    if prepared.asked.id and jobs.find(tx, prepared.id):
+        raise Conflict(f"there is a job {prepared.id} already", id=prepared.id)
+    resolved = resolve(tx, runtime, prepared.asked.dependencies, ids, prepared.id, allow_missing=allow_missing)
+    job = new_job(tx, runtime, prepared, resolved, digest)
+    jobs.insert(tx, job, labels=prepared.asked.labels, dependencies=resolved.dependencies)
+    return JobQueued(id=job.id, state=job.state, title=job.title)
+
+
+def _digest(asked: JobFields) -> str:
+    import hashlib
+
+    told = {name: plain(getattr(asked, name)) for name in JobFields.__dataclass_fields__ if name != "id"}
+    return hashlib.sha256(json.dumps(told, sort_keys=True).encode("ascii")).hexdigest()
+
+
+def title_of(spec: Spec) -> str:
+    return readable(" ".join(secrets.redact_command((spec.command, *spec.args))))[:TITLE_LENGTH]
+
+
+def new_job(
+    tx: sqlite3.Connection, runtime: Runtime, prepared: Prepared, resolved: Resolved, digest: str | None
+) -> Job:
+    """The row of a new job."""
+    now = runtime.now()
+    due_at = prepared.due_at or now
+    state = ready_state(due_at, now)
+    if resolved.broken is not None:
+        state = JobState.BLOCKED
+    elif resolved.unmet:
+        state = JobState.WAITING
+    return Job(
+        id=prepared.id,
+        state=state,
+        created_at=now,
+        due_at=due_at,
+        expires_at=prepared.expires_at,
+        priority=prepared.asked.priority,
+        group_name=prepared.asked.group,
+        title=title_of(prepared.spec),
+        spec=prepared.spec.to_json(),
+        environment=jobs.environment(tx, prepared.variables),
+        caller=runtime.caller.value,
+        run=runtime.group,
+        conversation=runtime.conversation,
+        idempotency_key=prepared.asked.idempotency_key,
+        digest=digest,
+        unmet=resolved.unmet,
+        merged=prepared.spec.merge,
+        queued_at=None if state is JobState.WAITING else max(now, due_at),
+        ended_at=now if state in FINAL else None,
+        reason="dependency" if resolved.broken else None,
+        message=resolved.broken,
+    )

@@ -1,0 +1,30 @@
+"""The rows of the task family."""
+
+from hearth.operation import Effect, Family, Operation
+
+FAMILY = Family(
+    "task",
+    "Jobs that run in the background and survive everything.",
+    (
+        Operation(
+            "submit",
+            "submit:submit",
+            Effect.WRITE,
+            "Queue programs to run.",
+            examples=(
+                "hearth task submit -- make test",
+                "hearth task submit --delay 10m --retry attempts=3,delay=5s -- curl -fO https://example.org/data.csv",
+                "hearth task submit --after job_01m8ptc6 --wait -- make package",
+            ),
+            hears_signals=True,
+            live=True,
+        ),
+        Operation(
+            "get",
+            "get:get",
+            Effect.READ,
+            "Say everything about a job.",
+            examples=("hearth task get job_01m8ptc6",),
+        ),
+    ),
+)

@@ -1,0 +1,123 @@
+"""task.submit: queue programs to run."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from enum import StrEnum
+from typing import Annotated
+
+from hearth.engine import presence
+from hearth.errors import invalid
+from hearth.model import Cli, Ge, Help, Hidden, Items, Le, Len, PathName, State, model
+from hearth.runtime import Runtime
+from hearth.services.task import outcome
+from hearth.services.task.entry import JobEntry
+from hearth.services.task.job_input import LONGEST_MS, JobFields, JobInput
+from hearth.store.jobs import JobState
+
+
+class Worker(StrEnum):
+    """Who will run the jobs."""
+
+    LIVING = "living"  # one that was there
+    STARTED = "started"  # one that was started in the background
+    NONE = "none"  # nobody before one is started
+
+
+@model
+class SubmitJobs(JobFields):
+    jobs: Annotated[tuple[JobInput, ...], Len(0, 64), Help("Or several jobs, which may depend on each other.")] = ()
+    file: Annotated[
+        str | None, PathName(), Help("Or a file of jobs: [[jobs]] tables of TOML, or JSON as this input.")
+    ] = None
+    allow_missing: Annotated[bool, Help("Let jobs depend on ids that do not exist yet.")] = False
+    start: Annotated[bool, Help("Start a worker in the background if there is none.")] = True
+    wait: Annotated[bool, Help("Answer only once the jobs have ended.")] = False
+    wait_timeout_ms: Annotated[
+        int | None, Ge(1), Le(LONGEST_MS), Help("How long to wait at most; for ever at the shell, else 30 s.")
+    ] = None
+    follow: Annotated[bool, Cli(names=("-f",)), Help("At the shell: show what the job prints as it comes.")] = False
+    exit_code: Annotated[bool, Help("With --wait or --follow: end with the one job's own exit status.")] = False
+
+    @property
+    def is_live(self) -> bool:
+        """Whether outputs are passed on instead of an answer."""
+        return self.follow
+
+
+@model
+class JobQueued:
+    """A job that was accepted."""
+
+    id: Annotated[str, Help("What the other operations take.")]
+    state: Annotated[JobState, Help("Where it stands.")]
+    title: Annotated[str, Help("Its command, secrets taken out.")]
+    deduplicated: Annotated[bool, Help("Whether an earlier call with this key had made it.")] = False
+
+
+@model
+class JobsQueued:
+    state: Annotated[State, Help("Pending; with `wait` what became of the jobs.")] = State.PENDING
+    jobs: Annotated[
+        tuple[JobQueued, ...], Items(columns=("id", "state", "title")), Help("The jobs, in the order of the call.")
+    ]
+    worker: Annotated[Worker, Help("Who will run them.")]
+    ended: Annotated[tuple[JobEntry, ...], Hidden(), Help("With `wait`: the jobs as they ended.")] = ()
+    status: Annotated[int, Hidden(), Help("What a shell that waited ends with.")] = 0
+
+    @property
+    def exit_status(self) -> int:
+        return self.status
+
+
+def submit(runtime: Runtime, given: SubmitJobs) -> JobsQueued:
+    """Accept jobs, all of them or none; they survive a power cut from then on. Raises `InvalidInput` with every
+    problem, `Conflict` for a key that was used for something else, `SecretRefused`, and what `containment.locate`
+    raises about a `cwd`."""
+    from hearth.services.task.accept import accept
+
+    asked = _asked(runtime, given)
+    if (given.follow or given.exit_code) and len(asked) != 1:
+        raise invalid("follow", "not_one", "one job can be followed, not several")
+    queued = accept(runtime, asked, allow_missing=given.allow_missing)
+    worker = _worker(runtime, start=given.start)
+    if worker is Worker.NONE:
+        runtime.notice("hearth: no worker is there to run it; `hearth worker` is one")
+    if not (given.wait or given.follow):
+        return JobsQueued(jobs=queued, worker=worker)
+    timeout_ms = given.wait_timeout_ms
+    if given.follow and runtime.live is not None:
+        from hearth.services.task.following import follow
+
+        over = follow(runtime, queued[0].id, timeout_ms=timeout_ms)
+    else:
+        over = outcome.wait_for(runtime, [each.id for each in queued], timeout_ms)
+    states = {job.id: job.state for job in over.jobs}
+    return JobsQueued(
+        state=over.state,
+        jobs=tuple(replace(each, state=states.get(each.id, each.state)) for each in queued),
+        worker=worker,
+        ended=over.jobs,
+        status=over.status(own=given.exit_code),
+    )
+
+
+def _asked(runtime: Runtime, given: SubmitJobs) -> tuple[JobFields, ...]:
+    ways = [given.command is not None, bool(given.jobs), given.file is not None]
+    if sum(ways) != 1:
+        raise invalid("command", "not_one_of", "give a command, or jobs, or a file of jobs")
+    if given.jobs:
+        return given.jobs
+    if given.file is not None:
+        from hearth.services.task.job_file import read
+
+        asked: tuple[JobFields, ...] = read(runtime, given.file)
+        return asked
+    return (given,)
+
+
+def _worker(runtime: Runtime, *, start: bool) -> Worker:
+    if start:
+        return Worker.STARTED if presence.ensure_worker(runtime) else Worker.LIVING
+    runtime.host.ring(runtime.bells)
+    return Worker.LIVING if presence.workers(runtime) else Worker.NONE
