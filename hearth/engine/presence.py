@@ -8,6 +8,7 @@ import time
 from typing import TYPE_CHECKING
 
 from hearth.engine import leases
+from hearth.variables import MARK
 
 if TYPE_CHECKING:
     from hearth.runtime import Runtime
@@ -83,4 +84,6 @@ def _environment(runtime: Runtime) -> dict[str, str]:
     """This process's, and the settings of workers as they are here: the worker stands in no project's folder."""
     settings = runtime.settings.worker
     values = {f"HEARTH_WORKER_{name.upper()}": getattr(settings, name) for name in settings.__dataclass_fields__}
-    return {**os.environ, **{name: str(value) for name, value in values.items()}}
+    # Without the mark of the program that this process may be a part of: its end is not the worker's.
+    inherited = {name: value for name, value in os.environ.items() if name != MARK}
+    return {**inherited, **{name: str(value) for name, value in values.items()}}
