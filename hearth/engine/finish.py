@@ -74,8 +74,6 @@ def store(tx: sqlite3.Connection, runtime: Runtime, ended: Ended, kept: Kept, *,
     """Give the job its next state: the final one, or the queue again where it is to be retried; None when it is no
     longer `holder`'s."""
     job, now = ended.job, runtime.now()
-    for artifact in kept.artifacts.values():
-        artifacts.insert(tx, artifact)
     if ended.state is JobState.QUEUED:  # it never started, so this was no run
         return ended.state if move(tx, job, ended.state, holder=holder, attempt=job.attempt - 1) else None
     spec = Spec.from_json(job.spec)
@@ -94,6 +92,8 @@ def store(tx: sqlite3.Connection, runtime: Runtime, ended: Ended, kept: Kept, *,
         if not move(tx, job, state, holder=holder, ended_at=now, cpu_ms=ended.exit.cpu_ms,
                     peak_memory_bytes=ended.exit.peak_memory_bytes, **facts):  # fmt: skip
             return None
+    for artifact in kept.artifacts.values():
+        artifacts.insert(tx, artifact)
     events.insert(tx, [event(job, state, now, ended.reason, milliseconds_between(job.started_at, now) or 0)])
     return state
 

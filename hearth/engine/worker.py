@@ -150,7 +150,6 @@ class Worker:
 
     def _beat(self, now: float) -> None:
         runtime = self._runtime
-        self._next_beat = now + self._timing.beat_s
         with runtime.store.write() as tx:
             is_known = bool(self._id) and workers.beat(tx, self._id, leases.beat_now())
         if not is_known:
@@ -164,6 +163,7 @@ class Worker:
             if job.seq not in self._running and job.seq not in self._ended:
                 self._adopt(job)
         self._peers.look(self._id)
+        self._next_beat = now + self._timing.beat_s
         finish.keep_later(runtime)
 
     def _let_go(self, kept: set[int] | None = None) -> None:
@@ -246,22 +246,27 @@ class Worker:
         if not (self._ended or wanted or is_due):
             return []
         with runtime.store.write() as tx:
-            self._store_ended(tx)
+            stored = self._store_ended(tx)
             if is_due:
                 self._move_on(tx)
             claimed = list(self._claim(tx, free))
             self._next_due_ms = _milliseconds(jobs.next_due(tx))
-        self._forget_ended()
+        self._forget_ended(stored)
         return claimed
 
-    def _store_ended(self, tx: sqlite3.Connection) -> None:
-        for ended, kept in self._ended.values():
-            finish.store(tx, self._runtime, ended, kept, holder=self._id)
+    def _store_ended(self, tx: sqlite3.Connection) -> set[int]:
+        """Which of the jobs that ended were this worker's still, and are stored."""
+        return {
+            seq
+            for seq, (ended, kept) in self._ended.items()
+            if finish.store(tx, self._runtime, ended, kept, holder=self._id) is not None
+        }
 
-    def _forget_ended(self) -> None:
-        for ended, kept in self._ended.values():
+    def _forget_ended(self, stored: set[int]) -> None:
+        for seq, (ended, kept) in self._ended.items():
             self._rings = True
-            if ended.outputs is not None and not kept.in_files:
+            # The files of a job that was taken over are what its new worker makes artifacts of.
+            if seq in stored and ended.outputs is not None and not kept.in_files:
                 ended.outputs.remove()
         self._ended.clear()
 
