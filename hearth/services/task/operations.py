@@ -26,5 +26,12 @@ FAMILY = Family(
             "Say everything about a job.",
             examples=("hearth task get job_01m8ptc6",),
         ),
+        Operation(
+            "status",
+            "get:get",
+            Effect.READ,
+            "Say everything about a job; another name of get.",
+            examples=("hearth task status job_01m8ptc6",),
+        ),
     ),
 )

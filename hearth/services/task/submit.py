@@ -57,7 +57,7 @@ class JobQueued:
 
 @model
 class JobsQueued:
-    state: Annotated[State, Help("Pending; with `wait` what became of the jobs.")] = State.PENDING
+    state: Annotated[State, Help("Pending; with `wait` what became of the jobs.")] = State.COMPLETED
     jobs: Annotated[
         tuple[JobQueued, ...], Items(columns=("id", "state", "title")), Help("The jobs, in the order of the call.")
     ]
@@ -84,7 +84,7 @@ def submit(runtime: Runtime, given: SubmitJobs) -> JobsQueued:
     if worker is Worker.NONE:
         runtime.notice("hearth: no worker is there to run it; `hearth worker` is one")
     if not (given.wait or given.follow):
-        return JobsQueued(jobs=queued, worker=worker)
+        return JobsQueued(state=State.PENDING, jobs=queued, worker=worker)
     timeout_ms = given.wait_timeout_ms
     if given.follow and runtime.live is not None:
         from hearth.services.task.following import follow
