@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from hearth.platforms.bells import Bell
     from hearth.platforms.detached import Detacher
     from hearth.platforms.facts import Facts
+    from hearth.platforms.folder_watch import FolderWatch
     from hearth.platforms.process_table import ProcessTable
     from hearth.platforms.processes import Launcher
 
@@ -169,6 +170,10 @@ class Host(Protocol):
         """Those that are ready, as soon as there is one; [] after `seconds`, where None is no limit. Any number, but
         on Windows more than 63 cost a thread each 62. Signal handlers run meanwhile, and what they raise ends it.
         Raises `OSError` for one that is closed."""
+
+    def watch_folder(self, path: str) -> FolderWatch:
+        """Be told when files of a folder grow, or are made. Where nothing tells, as where there is no such folder, it
+        has no `waitable`, and whoever waits looks now and then."""
 
     def start_background(self, words: Sequence[str], environment: Mapping[str, str], log: str) -> int:
         """Start a program, by its absolute path, that outlives this process and its terminal; its pid (on Windows that

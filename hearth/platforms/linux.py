@@ -16,6 +16,7 @@ from hearth.platforms.processes import Launcher
 if TYPE_CHECKING:
     from hearth.platforms.detached import Detacher
     from hearth.platforms.facts import Facts
+    from hearth.platforms.folder_watch import FolderWatch
     from hearth.platforms.process_table import ProcessTable
 
 _UNSUPPORTED = (errno.ENOTSUP, errno.EPERM, errno.EACCES, errno.EINVAL, errno.ENODATA)
@@ -36,6 +37,11 @@ class LinuxHost(PosixHost):
             return bool(libc.fallocate(descriptor, keep_size | punch, start, end - start) == 0)
         finally:
             os.close(descriptor)
+
+    def watch_folder(self, path: str) -> FolderWatch:
+        from hearth.platforms.linux_watch import watch_folder
+
+        return watch_folder(path)
 
     def make_launcher(self) -> Launcher:
         from hearth.platforms.posix_processes import PosixLauncher

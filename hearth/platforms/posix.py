@@ -18,6 +18,7 @@ from hearth.platforms.base import Directory, Entry, Identity, Kind
 
 if TYPE_CHECKING:
     from hearth.platforms.bells import Bell
+    from hearth.platforms.folder_watch import FolderWatch
 
 _KINDS = {
     stat.S_IFREG: Kind.FILE,
@@ -294,6 +295,11 @@ class PosixHost:
         from hearth.platforms.posix_bells import wait_any
 
         return wait_any(waitables, seconds)
+
+    def watch_folder(self, path: str) -> FolderWatch:  # noqa: ARG002
+        from hearth.platforms.folder_watch import Untold
+
+        return Untold()
 
     def start_background(self, words: Sequence[str], environment: Mapping[str, str], log: str) -> int:
         from hearth.platforms.posix_background import start_background

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from hearth.platforms.bells import Bell
     from hearth.platforms.detached import Detacher
     from hearth.platforms.facts import Facts
+    from hearth.platforms.folder_watch import FolderWatch
     from hearth.platforms.process_table import ProcessTable
 
 assert sys.platform == "win32"
@@ -139,6 +140,11 @@ class WindowsHost:
         from hearth.platforms.windows_bells import wait_any
 
         return wait_any(waitables, seconds)
+
+    def watch_folder(self, path: str) -> FolderWatch:  # noqa: ARG002
+        from hearth.platforms.folder_watch import Untold
+
+        return Untold()
 
     def start_background(self, words: Sequence[str], environment: Mapping[str, str], log: str) -> int:
         from hearth.platforms.windows_background import start_background

@@ -32,6 +32,8 @@ def offered(module: str, name: str) -> dict[str, list[str]]:
         ("base.Directory", ["posix.PosixDirectory"]),
         ("bells.Bell", ["windows_bells.WindowsBell"]),
         ("bells.Bell", ["posix_bells.PosixBell"]),
+        ("folder_watch.FolderWatch", ["linux_watch.LinuxFolderWatch"]),
+        ("folder_watch.FolderWatch", ["folder_watch.Untold"]),
         ("detached.Detacher", ["posix_detached.PosixDetacher"]),
         ("detached.Detacher", ["windows_detached.WindowsDetacher"]),
         ("detached.Detached", ["windows_detached.WindowsDetached"]),
