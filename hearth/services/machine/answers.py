@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from hearth.content.printed import Text, text_of
 from hearth.execution import Ending
 from hearth.model import State
 from hearth.platforms.processes import Stream
 from hearth.runtime import Runtime
 from hearth.services.machine.exec import ProgramEnded, RunProgram
-from hearth.services.machine.outputs import Output, Text, text_of
+from hearth.services.machine.outputs import Output
 from hearth.services.machine.start import Start
 from hearth.spill import Capture, Kept
 

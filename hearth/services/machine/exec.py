@@ -6,11 +6,12 @@ from dataclasses import field
 from typing import Annotated
 
 from hearth.containment import translated
+from hearth.content.printed import check_encoding
 from hearth.errors import invalid
 from hearth.execution import Ending, Run, Slots
 from hearth.model import Cli, Content, Ge, Help, Le, Len, PathName, Raw, State, model
 from hearth.runtime import Caller, Runtime
-from hearth.services.machine.outputs import Output, check_encoding
+from hearth.services.machine.outputs import Output
 from hearth.settings import DAY_MS
 from hearth.spill import Bounds, Capture
 from hearth.variables import EnvPolicy

@@ -15,10 +15,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from hearth.content.printed import Note
 from hearth.model import State
 from hearth.runtime import Runtime
 from hearth.services.machine.exec import RunProgram, run_program
-from hearth.services.machine.outputs import Note
 
 Hearth = Callable[..., Any]
 ACCESS_VIOLATION = 0xC0000005
