@@ -39,6 +39,11 @@ def workers(runtime: Runtime) -> list[WorkerRow]:
         return leases.living(runtime, view)
 
 
+def usual_parallel(runtime: Runtime) -> int:
+    """How many jobs of a group run at once, where it has no limit of its own."""
+    return runtime.settings.worker.parallel or os.cpu_count() or 1
+
+
 def hand_over(runtime: Runtime) -> bool:
     """After a worker has ended: see to it that somebody looks after what is left; whether there is something."""
     from hearth.store import jobs

@@ -18,6 +18,7 @@ from hearth.engine import finish, leases, recovery, start
 from hearth.engine.leases import BEAT_S, LEASE_S, Kind
 from hearth.engine.moves import milliseconds_between, move
 from hearth.engine.outputs import Outputs
+from hearth.engine.presence import usual_parallel
 from hearth.engine.running import Ended, Ending, Running, outcome
 from hearth.engine.spec import Spec
 from hearth.errors import HearthError
@@ -237,7 +238,7 @@ class Worker:
         free = max(0, runtime.detacher.most - len(self._running))
         with runtime.store.read() as view:
             endings = jobs.to_end(view, self._id) if self._running else {}
-            wanted = jobs.next_to_run(view, parallel=self._parallel, most=free)
+            wanted = jobs.next_to_run(view, parallel=usual_parallel(runtime), most=free)
             self._next_due_ms = _milliseconds(jobs.next_due(view))
         for seq, why in endings.items():
             if seq in self._running:
@@ -279,19 +280,13 @@ class Worker:
 
     def _claim(self, tx: sqlite3.Connection, free: int) -> Iterator[Claimed]:
         now = self._runtime.now()
-        for job in jobs.next_to_run(tx, parallel=self._parallel, most=free):
+        for job in jobs.next_to_run(tx, parallel=usual_parallel(self._runtime), most=free):
             mark = start.new_mark(self._runtime)
             changes: dict[str, Any] = {"worker": self._id, "mark": mark, "attempt": job.attempt + 1}
             waited_ms = milliseconds_between(job.queued_at, now)
             if move(tx, job, JobState.RUNNING, **changes, waited_ms=waited_ms):
                 own = replace(job, state=JobState.RUNNING, **changes)
                 yield Claimed(own, Spec.from_json(job.spec), jobs.variables(tx, job.environment))
-
-    @property
-    def _parallel(self) -> int:
-        import os
-
-        return self._runtime.settings.worker.parallel or os.cpu_count() or 1
 
     def _start(self, claimed: list[Claimed]) -> bool:
         """Start what was claimed: each program is held back until the database knows which process it is."""

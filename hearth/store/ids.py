@@ -11,6 +11,17 @@ from hearth.store.database import FILE_NAME
 
 _STATEMENTS = {
     "artifact": "SELECT id FROM artifacts WHERE id >= :prefix AND id < :prefix || '~' ORDER BY id DESC LIMIT :limit",
+    "group": """
+        WITH RECURSIVE names (id) AS (
+            SELECT min(group_name) FROM jobs WHERE group_name >= :prefix AND group_name < :prefix || '~'
+            UNION ALL
+            SELECT (SELECT min(group_name) FROM jobs WHERE group_name > names.id AND group_name < :prefix || '~')
+            FROM names WHERE names.id IS NOT NULL LIMIT :limit
+        )
+        SELECT id FROM names WHERE id IS NOT NULL
+        UNION SELECT name FROM job_groups WHERE name >= :prefix AND name < :prefix || '~' LIMIT :limit
+    """,
+    "job": "SELECT id FROM jobs WHERE id >= :prefix AND id < :prefix || '~' ORDER BY id DESC LIMIT :limit",
     "receipt": "SELECT id FROM receipts WHERE id >= :prefix AND id < :prefix || '~' ORDER BY id DESC LIMIT :limit",
 }
 

@@ -440,16 +440,22 @@ def retried(tx: sqlite3.Connection, id_: str, by: str) -> None:
 
 _GROUPS = """
     WITH RECURSIVE names (name) AS (
-        SELECT min(group_name) FROM jobs
+        SELECT min(group_name) FROM jobs WHERE group_name > :after
         UNION ALL
         SELECT (SELECT min(group_name) FROM jobs WHERE group_name > names.name)
-        FROM names WHERE names.name IS NOT NULL
+        FROM names WHERE names.name IS NOT NULL LIMIT :most
     )
-    SELECT name, (SELECT parallel FROM job_groups WHERE job_groups.name = all_names.name) AS parallel,
-        coalesce((SELECT paused FROM job_groups WHERE job_groups.name = all_names.name), 0) AS paused,
+    SELECT name, job_groups.parallel AS parallel, coalesce(job_groups.paused, 0) AS paused,
         (SELECT count(*) FROM jobs WHERE state = 'queued' AND group_name = all_names.name) AS queued,
         (SELECT count(*) FROM jobs WHERE state = 'running' AND group_name = all_names.name) AS running
-    FROM (SELECT name FROM names WHERE name IS NOT NULL UNION SELECT name FROM job_groups) AS all_names ORDER BY name
+    FROM (SELECT name FROM names WHERE name IS NOT NULL UNION SELECT name FROM job_groups WHERE name > :after)
+        AS all_names LEFT JOIN job_groups USING (name) ORDER BY name LIMIT :most
+"""
+_GROUP = """
+    SELECT :name AS name, job_groups.parallel AS parallel, coalesce(job_groups.paused, 0) AS paused,
+        (SELECT count(*) FROM jobs WHERE state = 'queued' AND group_name = :name) AS queued,
+        (SELECT count(*) FROM jobs WHERE state = 'running' AND group_name = :name) AS running
+    FROM (SELECT 1) LEFT JOIN job_groups ON job_groups.name = :name
 """
 _SET_GROUP = """
     INSERT INTO job_groups (name, parallel, paused)
@@ -458,6 +464,7 @@ _SET_GROUP = """
         parallel = CASE WHEN :keep_parallel THEN parallel ELSE excluded.parallel END,
         paused = coalesce(:paused, paused)
 """
+_FORGET_GROUP = "DELETE FROM job_groups WHERE name = :name AND parallel IS NULL AND paused = 0"
 
 
 class Group(NamedTuple):
@@ -470,8 +477,18 @@ class Group(NamedTuple):
     running: int
 
 
-def groups(view: sqlite3.Connection) -> list[Group]:
-    return [Group(row[0], row[1], bool(row[2]), row[3], row[4]) for row in view.execute(_GROUPS)]
+def groups(view: sqlite3.Connection, *, after: str = "", most: int) -> list[Group]:
+    """Those that have jobs, or a limit of their own, or are paused, by name from behind `after`."""
+    return [_group(row) for row in view.execute(_GROUPS, {"after": after, "most": most})]
+
+
+def group(view: sqlite3.Connection, name: str) -> Group:
+    """One of them; any name is a group that has no jobs yet."""
+    return _group(view.execute(_GROUP, {"name": name}).fetchone())
+
+
+def _group(row: sqlite3.Row) -> Group:
+    return Group(row[0], row[1], bool(row[2]), row[3], row[4])
 
 
 def set_group(
@@ -484,3 +501,4 @@ def set_group(
 ) -> None:
     """Change a group's limit, unless that is kept, and whether it is paused, unless that is None."""
     tx.execute(_SET_GROUP, {"name": name, "parallel": parallel, "keep_parallel": keep_parallel, "paused": paused})
+    tx.execute(_FORGET_GROUP, {"name": name})  # what is as usual needs no row

@@ -33,5 +33,33 @@ FAMILY = Family(
             "Say everything about a job; another name of get.",
             examples=("hearth task status job_01m8ptc6",),
         ),
+        Operation(
+            "groups",
+            "groups:list_groups",
+            Effect.READ,
+            "List groups, their limits, and what is queued and runs in them.",
+            examples=("hearth task groups",),
+        ),
+        Operation(
+            "group",
+            "groups:limit_group",
+            Effect.WRITE,
+            "Set how many jobs of a group run at once.",
+            examples=("hearth task group downloads --parallel 2", "hearth task group downloads --default"),
+        ),
+        Operation(
+            "pause",
+            "pause:pause",
+            Effect.WRITE,
+            "Start no more jobs of a group; what runs goes on.",
+            examples=("hearth task pause downloads", "hearth task pause --all"),
+        ),
+        Operation(
+            "resume",
+            "pause:resume",
+            Effect.WRITE,
+            "Start the jobs of a paused group again.",
+            examples=("hearth task resume downloads",),
+        ),
     ),
 )

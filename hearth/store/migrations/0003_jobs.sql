@@ -9,7 +9,7 @@ CREATE TABLE environments (
 
 CREATE TABLE job_groups (
     name TEXT NOT NULL PRIMARY KEY,
-    parallel INTEGER CHECK (parallel BETWEEN 0 AND 10000), -- null: worker.parallel
+    parallel INTEGER CHECK (parallel BETWEEN 1 AND 10000), -- null: worker.parallel
     paused INTEGER NOT NULL DEFAULT 0 CHECK (paused IN (0, 1))
 ) STRICT, WITHOUT ROWID;
 
