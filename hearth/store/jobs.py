@@ -80,6 +80,7 @@ class Job:
     boot: str | None = None
     mark: str | None = None
     ending: str | None = None
+    grace_ms: int | None = None
     queued_at: str | None = None
     started_at: str | None = None
     ended_at: str | None = None
@@ -199,7 +200,8 @@ def job_of(row: sqlite3.Row) -> Job:
 _MOVE = """
     UPDATE jobs SET
         state = :to, worker = :worker, pid = NULL, pid_start = NULL, boot = NULL, mark = :mark, ending = NULL,
-        unmet = coalesce(:unmet, unmet), due_at = coalesce(:due_at, due_at), attempt = coalesce(:attempt, attempt),
+        grace_ms = NULL, unmet = coalesce(:unmet, unmet), due_at = coalesce(:due_at, due_at),
+        attempt = coalesce(:attempt, attempt),
         restarts = coalesce(:restarts, restarts), queued_at = coalesce(:queued_at, queued_at),
         started_at = coalesce(:started_at, started_at), ended_at = :ended_at,
         waited_ms = coalesce(:waited_ms, waited_ms), ran_ms = :ran_ms, exit_code = :exit_code, signal = :signal,

@@ -96,9 +96,20 @@ def entries(view: sqlite3.Connection, found: Sequence[Job]) -> tuple[JobEntry, .
     return tuple(entry(view, job) for job in found)
 
 
+def conversation_of(runtime: Runtime) -> str | None:
+    """The conversation whose jobs are all that the caller gets to see; None: all jobs."""
+    return runtime.conversation if runtime.caller is Caller.MCP else None
+
+
+def visible(runtime: Runtime, job: Job | None) -> Job | None:
+    """The job, unless it is another conversation's. One that is in no conversation may be named by any."""
+    own = conversation_of(runtime)
+    return job if job is not None and (own is None or job.conversation in (None, own)) else None
+
+
 def find(runtime: Runtime, view: sqlite3.Connection, word: str, field: str = "id") -> Job:
     """The job with that id, or at the shell the only one whose id starts so. Raises `NotFound`, `InvalidInput`."""
-    found = jobs.find(view, word)
+    found = visible(runtime, jobs.find(view, word))
     candidates = [found] if found else []
     if not candidates and runtime.caller is Caller.SHELL:
         candidates = jobs.starting_with(view, word)

@@ -27,6 +27,13 @@ FAMILY = Family(
             examples=("hearth task get job_01m8ptc6",),
         ),
         Operation(
+            "list",
+            "list:list_jobs",
+            Effect.READ,
+            "List jobs, the newest first.",
+            examples=("hearth task list", "hearth task list --job-state failed --group nightly"),
+        ),
+        Operation(
             "status",
             "get:get",
             Effect.READ,

@@ -71,6 +71,7 @@ CREATE TABLE jobs (
     boot TEXT,
     mark TEXT,
     ending TEXT CHECK (ending IN ('cancel', 'timeout', 'output')), -- why it is being ended
+    grace_ms INTEGER CHECK (grace_ms >= 0), -- how long it has for that, where who asked said so
     -- What became of it.
     queued_at TEXT, -- since when it could have been started
     started_at TEXT,
@@ -104,6 +105,8 @@ CREATE INDEX jobs_expiring ON jobs (expires_at)
 CREATE INDEX jobs_by_state ON jobs (state, seq);
 CREATE INDEX jobs_by_group ON jobs (group_name, seq);
 CREATE INDEX jobs_by_time ON jobs (created_at, seq);
+CREATE INDEX jobs_by_schedule ON jobs (schedule, seq) WHERE schedule IS NOT NULL;
+CREATE INDEX jobs_by_conversation ON jobs (conversation, seq) WHERE conversation IS NOT NULL;
 CREATE INDEX jobs_ended ON jobs (ended_at) WHERE ended_at IS NOT NULL;
 CREATE INDEX jobs_in_files ON jobs (seq) WHERE in_files = 1;
 CREATE INDEX jobs_by_environment ON jobs (environment);

@@ -1,0 +1,81 @@
+"""task.list: which jobs there are."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from hearth.errors import invalid
+from hearth.model import Cli, Ge, Help, Items, Le, Len, State, model
+from hearth.paging import sequence, time_bound
+from hearth.runtime import Runtime
+from hearth.services.task.entry import JobEntry, conversation_of, entries
+from hearth.services.task.job_input import Name
+from hearth.store import job_pages
+from hearth.store.jobs import UNFINISHED, JobState
+
+
+@model
+class ListJobs:
+    states: Annotated[
+        tuple[JobState, ...],
+        Cli(names=("--job-state",)),
+        Len(0, 11),
+        Help("Only those that stand so."),
+    ] = ()
+    unfinished: Annotated[bool, Help("Only those that have not ended.")] = False
+    group: Annotated[Name | None, Help("Only those of this group.")] = None
+    labels: Annotated[
+        tuple[Name, ...], Cli(names=("--label",)), Len(0, 32), Help("Only with all of these labels.")
+    ] = ()
+    text: Annotated[str | None, Len(1, 200), Help("Only those whose command holds this, in letters of any case.")] = (
+        None
+    )
+    since: Annotated[str | None, Len(1, 64), Help("Submitted not before this time: ISO 8601 with Z or an offset.")] = (
+        None
+    )
+    until: Annotated[str | None, Len(1, 64), Help("Submitted not after this time.")] = None
+    schedule: Annotated[str | None, Len(1, 64), Help("Only those that the schedule with this id made.")] = None
+    limit: Annotated[int, Ge(1), Le(1_000), Cli(names=("-n",)), Help("Most jobs in an answer.")] = 50
+    cursor: Annotated[str | None, Len(1, 40), Help("Go on after an earlier answer's `next_cursor`.")] = None
+
+
+@model
+class JobList:
+    state: Annotated[State, Help("Partial: there are more.")] = State.COMPLETED
+    jobs: Annotated[
+        tuple[JobEntry, ...],
+        Items(columns=("id", "state", "title", "group", "started_at", "ran_ms", "exit_code")),
+        Help("Jobs, the newest first."),
+    ]
+    next_cursor: Annotated[str | None, Help("Where to go on; null at the end.")] = None
+
+
+def list_jobs(runtime: Runtime, given: ListJobs) -> JobList:
+    """Raises `InvalidInput` for a time or cursor that is none, and for states that exclude each other."""
+    with runtime.store.read() as view:
+        found = job_pages.page(
+            view,
+            before=sequence(given.cursor),
+            limit=given.limit + 1,
+            states=_states(given),
+            group=given.group,
+            labels=given.labels,
+            text=given.text or "",
+            since=time_bound("since", given.since, ""),
+            until=time_bound("until", given.until, "~"),
+            schedule=given.schedule,
+            conversation=conversation_of(runtime),
+        )
+        shown = found[: given.limit]
+        more = len(found) > given.limit
+        return JobList(
+            state=State.PARTIAL if more else State.COMPLETED,
+            jobs=entries(view, shown),
+            next_cursor=str(shown[-1].seq) if more else None,
+        )
+
+
+def _states(given: ListJobs) -> tuple[JobState, ...]:
+    if given.unfinished and given.states:
+        raise invalid("unfinished", "not_both", "states and unfinished exclude each other")
+    return UNFINISHED if given.unfinished else given.states
