@@ -46,8 +46,9 @@ def keep_outputs(runtime: Runtime, job: Job, outputs: Outputs | None) -> Kept:
     made: dict[Stream, Artifact] = {}
     try:
         for stream in Stream:
-            if body := outputs.store(runtime.blobs, stream):
-                made[stream] = _artifact(runtime, job, stream, body.sha256, body.size)
+            if stored := outputs.store(runtime.blobs, stream):
+                sizes[stream] = stored.printed
+                made[stream] = _artifact(runtime, job, stream, stored.body.sha256, stored.body.size)
     except (HearthError, OSError) as error:
         runtime.log.warning(f"the outputs of {job.id} stay in {outputs.folder} for now: {error}")
         return Kept(sizes, {}, True)

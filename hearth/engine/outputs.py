@@ -33,6 +33,13 @@ class Gap(NamedTuple):
     end: int
 
 
+class Stored(NamedTuple):
+    """What became of an output of `printed` bytes: where the body is smaller, its halves stood at either end."""
+
+    printed: int
+    body: Body
+
+
 class Outputs:
     """The outputs of one run of a job."""
 
@@ -80,13 +87,15 @@ class Outputs:
 
     def bound(self, stream: Stream) -> bool:
         """Take the middle out of an output above the bound; false where the file system cannot do that."""
-        start, end = self.most_bytes // 2, self.size(stream) - (self.most_bytes - self.most_bytes // 2)
         before = self.gap(stream)
-        if end - (before.end if before else start) < SLACK_BYTES:
+        # A worker with another bound took over: what is gone already stays gone.
+        half = before.start if before else self.most_bytes // 2
+        start, end = before.end if before else half, self.size(stream) - half
+        if end - start < SLACK_BYTES:
             return True
         # Noted first: who reads a hole without knowing of it would take it for zeros that were printed.
-        self._note_gap(stream, Gap(start, end))
-        return self._host.punch_hole(self.path(stream), before.end if before else start, end)
+        self._note_gap(stream, Gap(half, end))
+        return self._host.punch_hole(self.path(stream), start, end)
 
     def _note_gap(self, stream: Stream, gap: Gap) -> None:
         path = self.path(stream) + ".gap"
@@ -94,30 +103,46 @@ class Outputs:
             file.write(f"{gap.start} {gap.end}\n")
         os.replace(path + ".new", path)
 
-    def pieces(self, stream: Stream) -> Iterator[bytes]:
-        """What is kept: all of it, or the beginning and then the end."""
-        with contextlib.suppress(FileNotFoundError), open(os.open(self.path(stream), _READ), "rb") as file:
-            size, half = os.fstat(file.fileno()).st_size, self.most_bytes // 2
-            gap = self.gap(stream)
-            if gap is None and size > self.most_bytes:
-                gap = Gap(half, half)
-            if gap is None:
-                yield from _read(file.fileno(), 0, size)
-                return
-            end = max(gap.end, size - (self.most_bytes - half))
-            yield from _read(file.fileno(), 0, gap.start)
-            yield from _read(file.fileno(), end, size)
+    def descriptor(self, stream: Stream) -> int:
+        """A descriptor to read an output with, which keeps nobody from removing the file. Raises `OSError`."""
+        with contextlib.closing(self._host.open_root(self.folder)) as folder:
+            return folder.open_file(stream.value)
 
-    def store(self, blobs: Blobs, stream: Stream) -> Body | None:
+    def gap_in(self, stream: Stream, size: int) -> Gap | None:
+        """What is to be left out of an output of `size` bytes, of which as much of the end stays as of the
+        beginning: more than is gone by now, if it grew since."""
+        gap = self.gap(stream)
+        if gap is None and size <= self.most_bytes:
+            return None
+        half = gap.start if gap else self.most_bytes // 2
+        return Gap(half, max(gap.end if gap else half, size - half))
+
+    def store(self, blobs: Blobs, stream: Stream) -> Stored | None:
         """Make a body of what is kept; None of nothing. Raises what a `BodyWriter` raises."""
-        return blobs.store(self.pieces(stream), sync=False) if self.size(stream) else None
+        try:
+            file = open(os.open(self.path(stream), _READ), "rb", buffering=0)  # noqa: SIM115
+        except FileNotFoundError:
+            return None
+        with file:
+            size = os.fstat(file.fileno()).st_size
+            if not size:
+                return None
+            gap = self.gap_in(stream, size)
+            return Stored(size, blobs.store(_kept(file.fileno(), size, gap), sync=False))
 
     def remove(self) -> None:
         """Remove the folder and all in it; what cannot go stays for `hearth gc`."""
         with contextlib.suppress(OSError):
-            for entry in os.scandir(self.folder):
-                os.unlink(entry.path)
+            # Notes of gaps go last, so that nobody finds an output without knowing what is missing in it.
+            for name in sorted(os.listdir(self.folder), key=lambda name: name.endswith(".gap")):
+                os.unlink(os.path.join(self.folder, name))
             os.rmdir(self.folder)
+
+
+def _kept(descriptor: int, size: int, gap: Gap | None) -> Iterator[bytes]:
+    yield from _read(descriptor, 0, gap.start if gap else size)
+    if gap:
+        yield from _read(descriptor, gap.end, size)
 
 
 def _read(descriptor: int, start: int, end: int) -> Iterator[bytes]:
