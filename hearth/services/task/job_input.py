@@ -84,22 +84,21 @@ _RETRY_WORDS: dict[str, tuple[str, Callable[[str], Any]]] = {
 }
 
 
-@model
-class JobFields:
-    """A job, but for when it must have a command."""
+Command = Annotated[
+    str, Cli(argument=True), Len(1, 32_768), Help("The program: a name that PATH is searched for, or a path.")
+]
+Words = Annotated[
+    tuple[str, ...],
+    Cli(argument=True, rest=True, metavar="ARG"),
+    Len(0, 100_000),
+    Help("Its words, each as it is; options of hearth stand before the program."),
+]
 
-    command: Annotated[
-        str | None,
-        Cli(argument=True),
-        Len(1, 32_768),
-        Help("The program: a name that PATH is searched for, or a path."),
-    ] = None
-    args: Annotated[
-        tuple[str, ...],
-        Cli(argument=True, rest=True, metavar="ARG"),
-        Len(0, 100_000),
-        Help("Its words, each as it is; options of hearth stand before the program."),
-    ] = ()
+
+@model
+class ProgramFields:
+    """How a program is run, whoever starts it and whenever: what submitted and recurring jobs share."""
+
     cwd: Annotated[str | None, PathName(), Help("The directory to start in, inside a root that may be written.")] = None
     env: Annotated[dict[str, str], Len(0, 1_000), Help("Variables beside those that it inherits.")] = field(
         default_factory=dict
@@ -115,17 +114,6 @@ class JobFields:
     grace_ms: Annotated[int, Ge(0), Le(600_000), Help("How long it may take to end once it was asked to.")] = 2_000
     cpu_seconds: Annotated[int | None, Ge(1), Le(10_000_000), Help("Most seconds of processor time.")] = None
     memory_bytes: Annotated[int | None, Ge(1024 * 1024), Le(1 << 50), Help("Most memory of one process.")] = None
-    delay_ms: Annotated[int | None, Ge(0), Le(LONGEST_MS), Help("Start no sooner than so long from now.")] = None
-    run_at: Annotated[str | None, Len(1, 64), Help("Start no sooner than this time: ISO 8601 with Z or an offset.")] = (
-        None
-    )
-    expires_at: Annotated[str | None, Len(1, 64), Help("Do not start it from this time on.")] = None
-    dependencies: Annotated[
-        tuple[Dependency, ...],
-        Cli(names=("--after",), metavar="JOB[:ON]"),
-        Len(0, 256),
-        Help("Jobs that must have ended, with success or as :failure or :finished says."),
-    ] = ()
     priority: Annotated[int, Ge(-1_000), Le(1_000), Help("Higher ones start first.")] = 0
     group: Annotated[Name, Help("The group, which has its own limit of jobs at once.")] = "default"
     labels: Annotated[
@@ -139,6 +127,25 @@ class JobFields:
     restart: Annotated[
         bool, Help("Run it again when it was interrupted, such as by a power cut, and nobody knows how it ended.")
     ] = False
+
+
+@model
+class JobFields(ProgramFields):
+    """A job, but for when it must have a command."""
+
+    command: Command | None = None
+    args: Words = ()
+    delay_ms: Annotated[int | None, Ge(0), Le(LONGEST_MS), Help("Start no sooner than so long from now.")] = None
+    run_at: Annotated[str | None, Len(1, 64), Help("Start no sooner than this time: ISO 8601 with Z or an offset.")] = (
+        None
+    )
+    expires_at: Annotated[str | None, Len(1, 64), Help("Do not start it from this time on.")] = None
+    dependencies: Annotated[
+        tuple[Dependency, ...],
+        Cli(names=("--after",), metavar="JOB[:ON]"),
+        Len(0, 256),
+        Help("Jobs that must have ended, with success or as :failure or :finished says."),
+    ] = ()
     idempotency_key: Annotated[
         str | None, Len(1, 200), Help("The same key answers the same job, rather than making another one.")
     ] = None
@@ -153,4 +160,4 @@ class JobFields:
 class JobInput(JobFields):
     """One job of a batch."""
 
-    command: Annotated[str, Len(1, 32_768), Help("The program: a name that PATH is searched for, or a path.")]
+    command: Command
