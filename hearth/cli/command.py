@@ -39,6 +39,7 @@ def build(
         short_help=row.summary,
     )
     command.allow_interspersed_args = not any(_shape(field).rest for field in fields)
+    command.names_first = sum(_shape(field).argument for field in fields) > 2 and not command.allow_interspersed_args
     command.arguments = [(_metavar(field), field.help) for field in fields if _shape(field).argument]
     command.examples = row.examples
     command.global_options = global_options

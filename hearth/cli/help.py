@@ -23,15 +23,35 @@ Pairs = Sequence[tuple[str, str]]
 
 
 class Command(click.Command):
-    """One operation. `arguments` are (word, help) pairs; `global_options` come last in its help."""
+    """One operation. `arguments` are (word, help) pairs; `global_options` come last in its help. `names_first`: a word
+    stands before those of the program, at which options end."""
 
     arguments: Pairs = ()
+    names_first = False
     examples: Sequence[str] = ()
     global_options: Sequence[click.Parameter] = ()
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
         # Not kept in `params`, so that a command knows its own options from everybody's.
         return [*self.params, *self.global_options, *_help_option(self, ctx)]
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        return super().parse_args(ctx, self._options_first(ctx, args) if self.names_first else args)
+
+    def _options_first(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """`NAME --option PROGRAM` as `--option NAME PROGRAM`, since it is the program at which options end."""
+        options, words = self._split(ctx, args)
+        if len(words) < 2 or not words[1].startswith("-") or options[-1:] == ["--"]:
+            return args
+        more, program = self._split(ctx, words[1:])
+        return [*options, *more, words[0], *program]
+
+    def _split(self, ctx: click.Context, args: list[str]) -> tuple[list[str], list[str]]:
+        """The options in front, and what follows them."""
+        values, left, _ = self.make_parser(ctx).parse_args(list(args))
+        found = [values.get(each.name) for each in self.params if isinstance(each, click.Argument)]
+        count = len(left) + sum(len(each) if isinstance(each, tuple) else isinstance(each, str) for each in found)
+        return args[: len(args) - count], args[len(args) - count :]
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         _section(formatter, "Arguments", self.arguments)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import click
 import pytest
 
 from hearth.cli import command
 from hearth.errors import InvalidInput
+from hearth.model import Cli, model
 from hearth.operation import Effect, Family, Operation
 from tests.contracts.inputs import Colour, EveryKind, Part
 
@@ -19,6 +20,31 @@ Hearth = Callable[..., Any]
 
 def operation(runtime: None, given: EveryKind) -> EveryKind:
     raise NotImplementedError
+
+
+@model
+class Named:
+    """A program that is given a name first."""
+
+    name: Annotated[str, Cli(argument=True)]
+    command: Annotated[str | None, Cli(argument=True)] = None
+    args: Annotated[tuple[str, ...], Cli(argument=True, rest=True)] = ()
+    times: int = 1
+    quick: bool = False
+
+
+def named(runtime: None, given: Named) -> Named:
+    raise NotImplementedError
+
+
+def program(*words: str) -> Named:
+    """What words mean among which those of a program are."""
+    row = Operation("named", "test_command:named", Effect.READ, "A program.")
+    built = command.build(Family("tests", "Tests.", (), package="tests.cli"), row, lambda _, __, given: given, [])
+    with built.make_context("named", list(words)) as context:
+        made = context.command.invoke(context)
+    assert isinstance(made, Named)
+    return made
 
 
 def parsed(*words: str) -> EveryKind:
@@ -47,6 +73,23 @@ def test_a_switch_can_be_turned_off_and_the_last_one_counts() -> None:
     assert parsed("--word", "a", "--no-on").on is False
     assert parsed("--word", "a", "--no-on", "--on").on is True
     assert parsed("--word", "a").on is None
+
+
+@pytest.mark.parametrize("separator", [(), ("--",)])
+@pytest.mark.parametrize(
+    "front",
+    ["n --times 2 --quick", "--times 2 n --quick", "--times=2 --quick n", "--quick n --times 2"],
+)
+def test_options_stand_on_both_sides_of_the_name_and_never_behind_the_program(
+    front: str, separator: tuple[str, ...]
+) -> None:
+    made = program(*front.split(), *separator, "make", "--times", "5", "--", "-q")
+    assert made == Named(name="n", command="make", args=("--times", "5", "--", "-q"), times=2, quick=True)
+
+
+def test_a_name_needs_no_program_behind_it() -> None:
+    assert program("n", "--times", "2") == program("--times", "2", "n") == Named(name="n", times=2)
+    assert program("--times", "2", "--", "n", "-q") == Named(name="n", command="-q", times=2)
 
 
 def test_a_table_is_given_as_name_and_value() -> None:
