@@ -72,7 +72,7 @@ class Interval(Timetable):
 def every(interval_ms: int, anchor_ms: int) -> Timetable:
     """A slot every `interval_ms`, 1 s to 366 days; the anchor gives the phase. Raises `InvalidInput`."""
     if not INTERVAL_LEAST_MS <= interval_ms <= INTERVAL_MOST_MS:
-        raise invalid("interval_ms", "out_of_range", f"must be {INTERVAL_LEAST_MS} to {INTERVAL_MOST_MS} (366 days)")
+        raise invalid("every_ms", "out_of_range", f"must be {INTERVAL_LEAST_MS} to {INTERVAL_MOST_MS} (366 days)")
     return Interval(interval_ms, anchor_ms)
 
 

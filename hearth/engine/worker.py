@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from hearth.clock import parse_timestamp
-from hearth.engine import finish, leases, recovery, start
+from hearth.engine import finish, leases, recovery, recurring, start
 from hearth.engine.leases import BEAT_S, LEASE_S, Kind
 from hearth.engine.moves import milliseconds_between, move
 from hearth.engine.outputs import Outputs
@@ -73,6 +73,7 @@ class Worker:
         self._peers = recovery.Peers(runtime)
         self._failures = 0
         self._next_due_ms: int | None = None
+        self._seen_ms: int | None = None  # the newest look at the clock
         self._rings = False
 
     @property
@@ -164,8 +165,16 @@ class Worker:
             if job.seq not in self._running and job.seq not in self._ended:
                 self._adopt(job)
         self._peers.look(self._id)
+        self._look_at_clock()
         self._next_beat = now + self._timing.beat_s
         finish.keep_later(runtime)
+
+    def _look_at_clock(self) -> None:
+        """Plan slots anew if the clock was put back, here or, before the first look, perhaps while nobody was there."""
+        now_ms = self._runtime.clock.now_ms()
+        if self._seen_ms is None or now_ms < self._seen_ms:
+            recurring.plan_anew(self._runtime)
+        self._seen_ms = now_ms
 
     def _let_go(self, kept: set[int] | None = None) -> None:
         """Forget jobs, which are another worker's by now; their programs run on."""
@@ -276,6 +285,7 @@ class Worker:
         for job in jobs.expired(tx, now, EXPIRE_AT_ONCE):
             move(tx, job, JobState.EXPIRED, ended_at=now, reason="expired", message="it was not started in time")
         jobs.fall_due(tx, now)
+        recurring.fire(tx, self._runtime)
         self._rings = True
 
     def _claim(self, tx: sqlite3.Connection, free: int) -> Iterator[Claimed]:

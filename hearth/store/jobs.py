@@ -350,6 +350,7 @@ _NEXT_EXPIRY = """
     SELECT min(expires_at) FROM jobs
     WHERE expires_at IS NOT NULL AND state IN ('scheduled', 'queued', 'waiting')
 """
+_NEXT_SLOT = "SELECT min(next_at) FROM schedules WHERE enabled = 1 AND next_at IS NOT NULL"
 _IS_IDLE = """
     SELECT NOT EXISTS (SELECT 1 FROM jobs WHERE state = 'running')
     AND NOT EXISTS (SELECT 1 FROM jobs WHERE state = 'queued')
@@ -373,8 +374,8 @@ def expired(view: sqlite3.Connection, now: str, most: int) -> list[Job]:
 
 
 def next_due(view: sqlite3.Connection) -> str | None:
-    """When the next job falls due or expires."""
-    times = [view.execute(sql).fetchone()[0] for sql in (_NEXT_DUE, _NEXT_EXPIRY)]
+    """When the next job falls due or expires, or a schedule's next slot comes."""
+    times = [view.execute(sql).fetchone()[0] for sql in (_NEXT_DUE, _NEXT_EXPIRY, _NEXT_SLOT)]
     return min((time for time in times if time is not None), default=None)
 
 

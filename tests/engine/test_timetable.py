@@ -41,7 +41,7 @@ def test_the_anchor_of_an_interval_gives_the_phase_before_it_too() -> None:
 def test_an_interval_out_of_bounds_is_refused(interval_ms: int) -> None:
     with pytest.raises(InvalidInput) as caught:
         every(interval_ms, 0)
-    assert [(each.field, each.code) for each in caught.value.problems] == [("interval_ms", "out_of_range")]
+    assert [(each.field, each.code) for each in caught.value.problems] == [("every_ms", "out_of_range")]
 
 
 @pytest.mark.parametrize("interval_ms", [1_000, 366 * DAY])

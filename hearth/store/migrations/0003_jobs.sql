@@ -20,8 +20,8 @@ CREATE TABLE schedules (
     created_at TEXT NOT NULL,
     enabled INTEGER NOT NULL CHECK (enabled IN (0, 1)),
     cron TEXT,
-    interval_ms INTEGER,
-    zone TEXT NOT NULL,
+    every_ms INTEGER,
+    zone TEXT NOT NULL, -- the IANA name
     missed TEXT NOT NULL CHECK (missed IN ('skip', 'once', 'all')),
     missed_most INTEGER NOT NULL,
     overlap TEXT NOT NULL CHECK (overlap IN ('skip', 'queue')),
@@ -29,11 +29,12 @@ CREATE TABLE schedules (
     environment INTEGER NOT NULL REFERENCES environments (seq),
     labels TEXT NOT NULL CHECK (json_valid(labels)),
     anchor_at TEXT NOT NULL, -- from which intervals are counted
-    next_at TEXT, -- null: never again
+    next_at TEXT, -- the slot that it waits for; null: none
     last_at TEXT, -- the newest slot for which a job was made
     made INTEGER NOT NULL DEFAULT 0,
     skipped INTEGER NOT NULL DEFAULT 0,
-    CHECK ((cron IS NULL) <> (interval_ms IS NULL))
+    problem TEXT, -- why it makes no jobs any more
+    CHECK ((cron IS NULL) <> (every_ms IS NULL))
 ) STRICT;
 
 CREATE INDEX schedules_due ON schedules (next_at) WHERE enabled = 1 AND next_at IS NOT NULL;
@@ -112,6 +113,7 @@ CREATE INDEX jobs_in_files ON jobs (seq) WHERE in_files = 1;
 CREATE INDEX jobs_by_environment ON jobs (environment);
 CREATE UNIQUE INDEX jobs_by_key ON jobs (coalesce(conversation, ''), idempotency_key) WHERE idempotency_key IS NOT NULL;
 CREATE UNIQUE INDEX jobs_by_slot ON jobs (schedule, slot_at) WHERE schedule IS NOT NULL;
+CREATE INDEX jobs_unfinished_of_schedule ON jobs (schedule, seq) WHERE schedule IS NOT NULL AND ended_at IS NULL;
 
 CREATE TABLE job_labels (
     label TEXT NOT NULL,
