@@ -11,6 +11,7 @@ from typing import Annotated
 from hearth.model import Ge, Help, Le, Len, model
 
 DAY_MS = 86_400_000
+JOB_VARIABLE = "HEARTH_JOB"  # no setting: by it a program knows its own job, such as to submit others that follow it
 
 
 class Narrows(StrEnum):

@@ -10,7 +10,7 @@ import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from hearth.settings import LogLevel, RootSetting, Settings
+from hearth.settings import JOB_VARIABLE, LogLevel, RootSetting, Settings
 
 if TYPE_CHECKING:
     from hearth.configuration.layers import Problem
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 FILE_NAME = "hearth.toml"
 PREFIX = "HEARTH_"
 CONFIG_VARIABLE = "HEARTH_CONFIG"
+NO_SETTINGS = (CONFIG_VARIABLE, JOB_VARIABLE)
 DATA_DIRECTORY = ".hearth"  # beside a project's file
 
 
@@ -84,7 +85,7 @@ class Configuration:
 def load(host: Host, environ: Mapping[str, str], here: str, flags: Flags) -> Configuration:
     """All layers, merged. What is wrong in them is collected in `problems`, not raised."""
     made = Configuration(host, environ, here, flags, _sources(host, environ, here, flags))
-    variables = [name for name in environ if name.startswith(PREFIX) and name != CONFIG_VARIABLE]
+    variables = [name for name in environ if name.startswith(PREFIX) and name not in NO_SETTINGS]
     layered: dict[str, Any] = {}
     if variables or any(source.exists or source.layer == "config" for source in made.sources):
         from hearth.configuration.layers import merge

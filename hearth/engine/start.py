@@ -13,14 +13,13 @@ from hearth.engine.outputs import Outputs
 from hearth.engine.spec import Spec
 from hearth.errors import Conflict, from_os
 from hearth.platforms.detached import DetachedLaunch
+from hearth.settings import JOB_VARIABLE
 from hearth.variables import MARK, EnvPolicy, variables
 
 if TYPE_CHECKING:
     from hearth.platforms.base import Directory
     from hearth.platforms.detached import Detached
     from hearth.runtime import Runtime
-
-JOB_VARIABLE = "HEARTH_JOB"  # by which a program knows its own job, such as to submit others that follow it
 
 
 def new_mark(runtime: Runtime) -> str:

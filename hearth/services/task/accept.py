@@ -17,7 +17,7 @@ from hearth.platforms.base import Kind
 from hearth.runtime import environment
 from hearth.services.task.dependencies import Resolved, check_batch, resolve
 from hearth.services.task.job_input import JobFields
-from hearth.settings import OnPersist, SecretSettings
+from hearth.settings import JOB_VARIABLE, OnPersist, SecretSettings
 from hearth.store import jobs
 from hearth.store.jobs import FINAL, Job, JobState
 from hearth.variables import MARK, check_names, variables
@@ -58,7 +58,7 @@ def prepare(runtime: Runtime, asked: JobFields, where: str = "") -> Prepared:
     _check(asked, where)
     found = variables(
         asked.env_policy,
-        {name: value for name, value in environment().items() if name != MARK},
+        {name: value for name, value in environment().items() if name not in (MARK, JOB_VARIABLE)},
         {},
         allowed=(),
         windows=runtime.host.name == "windows",
