@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hearth import identifiers
 from hearth.clock import parse_timestamp, timestamp
 from hearth.engine.moves import milliseconds_between, move
 from hearth.engine.outputs import Outputs
-from hearth.engine.running import Ended
+from hearth.engine.running import Ended, Ending
 from hearth.engine.spec import Spec
 from hearth.errors import HearthError
 from hearth.model import State
@@ -75,10 +76,13 @@ def store(tx: sqlite3.Connection, runtime: Runtime, ended: Ended, kept: Kept, *,
     """Give the job its next state: the final one, or the queue again where it is to be retried; None when it is no
     longer `holder`'s."""
     job, now = ended.job, runtime.now()
+    cancelled = jobs.ending_of(tx, job.seq) == Ending.CANCEL  # perhaps only after its program had ended on its own
+    if cancelled and ended.state is JobState.QUEUED:
+        ended = replace(ended, state=JobState.CANCELLED)
     if ended.state is JobState.QUEUED:  # it never started, so this was no run
         return ended.state if move(tx, job, ended.state, holder=holder, attempt=job.attempt - 1) else None
     spec = Spec.from_json(job.spec)
-    again = _next_run(spec, ended)
+    again = None if cancelled else _next_run(spec, ended)
     facts = _facts(ended, kept)
     if again is not None:
         due = timestamp(parse_timestamp(now) + again)

@@ -43,16 +43,21 @@ class Running:
     ending: Ending | None = None
     kill_at: float | None = None
     killed_at: float | None = None
+    asked_at: float = 0.0
     look_at: float = field(default_factory=lambda: time.monotonic() + SOON_S)
     _pause: float = SOON_S
     _seen_bytes: int = 0
 
-    def end(self, why: Ending) -> None:
-        """Ask the program to end; after the grace it is killed. A second time changes nothing."""
+    def end(self, why: Ending, grace_ms: int | None = None) -> None:
+        """Ask the program to end; after the grace it is killed. A second time changes only the grace, where one is
+        given in place of the job's own."""
         if self.ending is None:
             self.ending = why
-            self.kill_at = time.monotonic() + self.spec.grace_ms / 1000
+            self.asked_at = time.monotonic()
+            self.kill_at = self.asked_at + self.spec.grace_ms / 1000
             self.process.ask_to_end()
+        if grace_ms is not None:
+            self.kill_at = self.asked_at + grace_ms / 1000
 
     def look(self, now: float) -> Ending | None:
         """Do what is due; why the program is to be ended, if it is."""

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from hearth.clock import parse_timestamp
-from hearth.engine import finish, leases, recovery, recurring, start
+from hearth.engine import finish, leases, presence, recovery, recurring, start
 from hearth.engine.leases import BEAT_S, LEASE_S, Kind
 from hearth.engine.moves import milliseconds_between, move
 from hearth.engine.outputs import Outputs
@@ -158,6 +158,7 @@ class Worker:
             # Either this is the beginning, or another worker took this one for dead: the jobs are that one's by now.
             self._let_go()
             self._id = leases.sign_on(runtime, self._kind).id
+            presence.signed_on(runtime)
         with runtime.store.write() as tx:
             held = leases.take_over(tx, runtime, self._id, self._timing.lease_s)
         self._let_go({job.seq for job in held})
@@ -249,9 +250,9 @@ class Worker:
             endings = jobs.to_end(view, self._id) if self._running else {}
             wanted = jobs.next_to_run(view, parallel=usual_parallel(runtime), most=free)
             self._next_due_ms = _milliseconds(jobs.next_due(view))
-        for seq, why in endings.items():
+        for seq, wanted_end in endings.items():
             if seq in self._running:
-                self._running[seq].end(Ending(why))
+                self._running[seq].end(Ending(wanted_end.ending), wanted_end.grace_ms)
         is_due = self._next_due_ms is not None and self._next_due_ms <= runtime.clock.now_ms()
         if not (self._ended or wanted or is_due):
             return []

@@ -120,6 +120,7 @@ _VARIABLES = "SELECT variables FROM environments WHERE seq = :seq"
 _GET = "SELECT * FROM jobs WHERE id = :id"
 _GET_BY_SEQ = "SELECT * FROM jobs WHERE seq = :seq"
 _GET_BY_KEY = "SELECT * FROM jobs WHERE coalesce(conversation, '') = :conversation AND idempotency_key = :key"
+_STANDING = "SELECT state, started_at FROM jobs WHERE id = :id"
 _STARTING = "SELECT * FROM jobs WHERE id >= :prefix AND id < :prefix || '~' ORDER BY id LIMIT 2"
 _LABELS = "SELECT label FROM job_labels WHERE job = :job ORDER BY label"
 _DEPENDENCIES = "SELECT on_id, condition, met FROM job_dependencies WHERE job = :job ORDER BY position"
@@ -160,6 +161,18 @@ def insert(
 def find(view: sqlite3.Connection, id_: str) -> Job | None:
     row = view.execute(_GET, {"id": id_}).fetchone()
     return job_of(row) if row else None
+
+
+class Standing(NamedTuple):
+    """What who waits for a job wants to know."""
+
+    state: JobState
+    started_at: str | None
+
+
+def standing(view: sqlite3.Connection, id_: str) -> Standing | None:
+    row = view.execute(_STANDING, {"id": id_}).fetchone()
+    return Standing(JobState(row["state"]), row["started_at"]) if row else None
 
 
 def find_by_seq(view: sqlite3.Connection, seq: int) -> Job | None:
@@ -260,7 +273,9 @@ _HOLD = """
     WHERE seq = :seq AND state = 'running' AND worker = :holder AND ending IS NULL
 """
 _END_IT = "UPDATE jobs SET ending = :ending WHERE seq = :seq AND state = 'running' AND ending IS NULL"
-_TO_END = "SELECT seq, ending FROM jobs WHERE state = 'running' AND worker = :worker AND ending IS NOT NULL"
+_GRACE = "UPDATE jobs SET grace_ms = :grace_ms WHERE seq = :seq AND state = 'running'"
+_TO_END = "SELECT seq, ending, grace_ms FROM jobs WHERE state = 'running' AND worker = :worker AND ending IS NOT NULL"
+_ENDING = "SELECT ending FROM jobs WHERE seq = :seq AND state = 'running'"
 _TAKE_OVER = "UPDATE jobs SET worker = :worker WHERE state = 'running' AND worker = :former"
 _HELD_BY = "SELECT * FROM jobs WHERE state = 'running' AND worker = :worker ORDER BY seq"
 _HOLDERS = """
@@ -287,14 +302,30 @@ def hold(
     )
 
 
-def want_end(tx: sqlite3.Connection, seq: int, ending: str) -> bool:
-    """Ask for the end of a running job; false when it does not run, or is being ended already."""
+def want_end(tx: sqlite3.Connection, seq: int, ending: str, *, grace_ms: int | None = None) -> bool:
+    """Ask for the end of a running job; false when it does not run, or is being ended already. It has `grace_ms` for
+    that in place of its own, also when it is being ended already."""
+    if grace_ms is not None:
+        tx.execute(_GRACE, {"seq": seq, "grace_ms": grace_ms})
     return tx.execute(_END_IT, {"seq": seq, "ending": ending}).rowcount == 1
 
 
-def to_end(view: sqlite3.Connection, worker: str) -> dict[int, str]:
-    """Which of a worker's jobs are to be ended, and why."""
-    return dict(tuple(row) for row in view.execute(_TO_END, {"worker": worker}))
+class ToEnd(NamedTuple):
+    """Why a job is to be ended, and within which time where that is not its own."""
+
+    ending: str
+    grace_ms: int | None
+
+
+def to_end(view: sqlite3.Connection, worker: str) -> dict[int, ToEnd]:
+    """Which of a worker's jobs are to be ended."""
+    return {row["seq"]: ToEnd(row["ending"], row["grace_ms"]) for row in view.execute(_TO_END, {"worker": worker})}
+
+
+def ending_of(view: sqlite3.Connection, seq: int) -> str | None:
+    """Why a job that runs is to be ended; None where it is not."""
+    row = view.execute(_ENDING, {"seq": seq}).fetchone()
+    return None if row is None else row[0]
 
 
 def take_over(tx: sqlite3.Connection, former: str, worker: str) -> int:

@@ -196,10 +196,9 @@ def test_on_a_full_disk_nothing_is_stored_and_the_file_stays(
 ) -> None:
     prints(outputs, MOST)
     (small_disk / "blobs").mkdir()
-    with open(small_disk / "rest", "wb", buffering=0) as file:
-        with pytest.raises(OSError, match="No space"):
-            while True:
-                file.write(bytes(4_096))
+    with open(small_disk / "rest", "wb", buffering=0) as file, pytest.raises(OSError, match="No space"):
+        while True:
+            file.write(bytes(4_096))
     with pytest.raises(NoSpace):
         outputs.store(Blobs(runtime.host, str(small_disk)), OUT)
     assert stored(outputs, runtime) == (MOST, pattern(0, MOST))

@@ -34,6 +34,26 @@ FAMILY = Family(
             examples=("hearth task list", "hearth task list --job-state failed --group nightly"),
         ),
         Operation(
+            "wait",
+            "wait:wait",
+            Effect.READ,
+            "Wait for jobs; the exit status tells how they ended.",
+            examples=(
+                "hearth task wait job_01m8ptc6 --timeout 10m",
+                "hearth task wait --label release",
+                "hearth task wait job_01m8ptc6 job_01m8ptc7 --any",
+            ),
+            hears_signals=True,
+        ),
+        Operation(
+            "cancel",
+            "cancel:cancel",
+            Effect.DESTROY,
+            "End jobs, and answer once they are gone.",
+            examples=("hearth task cancel job_01m8ptc6", "hearth task cancel --group nightly --grace 30s"),
+            hears_signals=True,
+        ),
+        Operation(
             "status",
             "get:get",
             Effect.READ,

@@ -5,17 +5,15 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from enum import StrEnum
 
 from hearth.engine.waiting import wait_until
+from hearth.errors import Cancelled
 from hearth.model import State
 from hearth.runtime import Caller, Runtime
 from hearth.services.task.entry import JobEntry, entries
 from hearth.store import jobs
 from hearth.store.jobs import FINAL, Job, JobState
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 USUAL_TIMEOUT_MS = 30_000
 UNKNOWN, RAN_OUT, FAILED, TIMED_OUT, CANCELLED = 4, 5, 1, 124, 6
@@ -24,12 +22,32 @@ _ORDER = (UNKNOWN, RAN_OUT, FAILED, TIMED_OUT, CANCELLED)
 _STATES = {0: State.COMPLETED, RAN_OUT: State.PENDING, CANCELLED: State.CANCELLED}
 
 
+class Until(StrEnum):
+    """What of a job is waited for."""
+
+    ENDED = "ended"  # in whichever way
+    STARTED = "started"
+    COMPLETED = "completed"
+    FAILED = "failed"
+    TIMED_OUT = "timed_out"
+    CANCELLED = "cancelled"
+    BLOCKED = "blocked"
+    EXPIRED = "expired"
+    LOST = "lost"
+
+    def is_met(self, state: JobState, started_at: str | None) -> bool:
+        if self is Until.STARTED:
+            return started_at is not None
+        return state in FINAL if self is Until.ENDED else state.value == self.value
+
+
 @dataclass(frozen=True, slots=True)
 class Over:
-    """The jobs that were waited for. `ran_out`: some of them have not ended."""
+    """The jobs that were waited for. `ran_out`: some of them are not as they were to be, and may become so."""
 
     jobs: tuple[JobEntry, ...]
     ran_out: bool
+    until: Until = Until.ENDED
 
     @property
     def state(self) -> State:
@@ -40,12 +58,17 @@ class Over:
         status of its program."""
         if own and len(self.jobs) == 1 and not self.ran_out and (status := status_of_program(self.jobs[0])) is not None:
             return status
-        found = {_status_of(job.state) for job in self.jobs}
+        found = {self._status_of(job) for job in self.jobs}
+        if not self.ran_out:  # of several one was enough
+            found.discard(RAN_OUT)
         return next((status for status in _ORDER if status in found), 0)
 
-
-def _status_of(state: JobState) -> int:
-    return _STATUS.get(state, FAILED if state in FINAL else RAN_OUT)
+    def _status_of(self, job: JobEntry) -> int:
+        if job.state in FINAL and self.until is Until.ENDED:
+            return _STATUS.get(job.state, FAILED)
+        if self.until.is_met(job.state, job.started_at):
+            return 0
+        return (_STATUS.get(job.state) or FAILED) if job.state in FINAL else RAN_OUT
 
 
 def status_of_program(job: JobEntry) -> int | None:
@@ -60,22 +83,32 @@ def wait_for(
     ids: Sequence[str],
     timeout_ms: int | None,
     *,
-    enough: Callable[[Sequence[Job]], bool] | None = None,
+    until: Until = Until.ENDED,
+    first: bool = False,
 ) -> Over:
-    """Wait until all of them have ended, or `enough` says so. Raises `Cancelled`."""
+    """Wait until all of them, or with `first` one of them, are as they were to be or can no longer become so. Raises
+    `Cancelled`."""
+    left = list(dict.fromkeys(ids))
 
-    def look(view: sqlite3.Connection) -> list[Job] | None:
-        found = _jobs(view, ids)
-        return found if (enough or _all_ended)(found) else None
+    def look(view: sqlite3.Connection) -> bool | None:
+        if first:
+            return any(_is_over(view, id_, until) for id_ in left) or not left or None
+        while left and _is_over(view, left[-1], until):  # each is looked at until it is over, and then never again
+            left.pop()
+        return not left or None
 
-    found = wait_until(runtime, look, _seconds(runtime, timeout_ms))
+    try:
+        found = wait_until(runtime, look, _seconds(runtime, timeout_ms))
+    except Cancelled:
+        raise Cancelled("no longer waiting; the jobs go on", hint="`hearth task cancel` ends them") from None
     with runtime.store.read() as view:
-        shown = found if found is not None else _jobs(view, ids)
-        return Over(entries(view, shown), ran_out=found is None)
+        return Over(entries(view, _jobs(view, ids)), ran_out=found is None, until=until)
 
 
-def _all_ended(found: Sequence[Job]) -> bool:
-    return all(job.state in FINAL for job in found)
+def _is_over(view: sqlite3.Connection, id_: str, until: Until) -> bool:
+    """Whether there is nothing more to wait for; also of a job that is no longer there."""
+    job = jobs.standing(view, id_)
+    return job is None or job.state in FINAL or until.is_met(job.state, job.started_at)
 
 
 def _jobs(view: sqlite3.Connection, ids: Sequence[str]) -> list[Job]:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import sqlite3
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from hearth.cancellation import Cancellation
+from hearth.engine import presence
 from hearth.engine.leases import Kind
 from hearth.engine.waiting import wait_until
 from hearth.engine.worker import Timing, Worker
@@ -45,6 +49,24 @@ class Working:
         self._thread.join(10)
         assert not self._thread.is_alive()
         self.runtime.close()
+
+
+@pytest.fixture(autouse=True)
+def _no_worker_is_left(runtime: Runtime, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A worker that a command starts in the background ends when it has nothing to do, which it has at the end."""
+    monkeypatch.setenv("HEARTH_WORKER_IDLE_EXIT_S", "0")
+    runtime.settings = replace(runtime.settings, worker=replace(runtime.settings.worker, idle_exit_s=0))
+    yield
+    data = Path(runtime.data_dir)
+    if (data / presence.LOG).exists():
+        end_all(runtime)
+        gone = "SELECT NOT EXISTS (SELECT 1 FROM workers WHERE kind = 'background')"
+        assert wait_until(
+            runtime,
+            lambda view: (not (data / presence.MARKER).exists() and view.execute(gone).fetchone()[0]) or None,
+            4,
+            starts=False,
+        )
 
 
 @pytest.fixture
@@ -84,16 +106,18 @@ def submit(hearth: Run) -> Submit:
 
 @pytest.fixture
 def wait_for(runtime: Runtime) -> WaitFor:
-    """Wait until a job stands somewhere, by default anywhere final."""
+    """Wait until a job stands somewhere, by default anywhere final; where it runs, until its program does."""
 
     def wait(id_: str, *states: JobState, seconds: float = 4) -> jobs.Job:
         wanted = states or jobs.FINAL
-        found = wait_until(
-            runtime,
-            lambda view: job if (job := jobs.find(view, id_)) and job.state in wanted else None,
-            seconds,
-            starts=False,
-        )
+
+        def look(view: sqlite3.Connection) -> jobs.Job | None:
+            job = jobs.find(view, id_)
+            if job is None or job.state not in wanted or (job.state is JobState.RUNNING and job.pid is None):
+                return None
+            return job
+
+        found = wait_until(runtime, look, seconds, starts=False)
         assert found is not None, f"{id_} is not {' or '.join(wanted)}"
         return found
 

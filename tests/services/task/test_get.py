@@ -38,7 +38,7 @@ def test_a_beginning_of_several_ids_is_refused(hearth: Run, submit: Submit) -> N
 
 
 def test_an_id_of_no_job_is_not_found(hearth: Run) -> None:
-    done = hearth("task", "get", "job_0", "--json")
+    done = hearth("task", "get", "job_none", "--json")
     assert (done.status, done.json["error"]["code"]) == (4, "not_found")
 
 

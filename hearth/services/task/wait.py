@@ -1,0 +1,69 @@
+"""task.wait: wait for jobs, and tell by the exit status how they ended."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from hearth.errors import invalid
+from hearth.model import Ge, Help, Hidden, Items, Le, State, model
+from hearth.runtime import Runtime, environment
+from hearth.services.task import outcome
+from hearth.services.task.entry import JobEntry
+from hearth.services.task.job_input import LONGEST_MS
+from hearth.services.task.outcome import Until
+from hearth.services.task.selection import JobFailure, JobsNamed, Selection, select
+from hearth.settings import JOB_VARIABLE
+
+
+@model
+class WaitForJobs(JobsNamed):
+    until: Annotated[
+        Until, Help("What they are waited for; 0 is the exit status of the one way to end that is named.")
+    ] = Until.ENDED
+    any: Annotated[bool, Help("The first of them is enough.")] = False
+    timeout_ms: Annotated[
+        int | None, Ge(0), Le(LONGEST_MS), Help("How long to wait at most; for ever at the shell, else 30 s.")
+    ] = None
+    exit_code: Annotated[bool, Help("End with the one job's own exit status.")] = False
+
+
+@model
+class JobsWaitedFor:
+    state: Annotated[State, Help("Pending: the wait ran out. Else what became of the jobs.")] = State.COMPLETED
+    jobs: Annotated[
+        tuple[JobEntry, ...],
+        Items(columns=("id", "state", "title", "ran_ms", "exit_code", "message")),
+        Help("The jobs as they are now."),
+    ]
+    errors: Annotated[tuple[JobFailure, ...], Help("Those that are not there.")] = ()
+    status: Annotated[int, Hidden(), Help("What a shell ends with.")] = 0
+
+    @property
+    def exit_status(self) -> int:
+        return self.status
+
+
+def wait(runtime: Runtime, given: WaitForJobs) -> JobsWaitedFor:
+    """Wait for all of the jobs or the first; with labels also for those that have ended. Raises `NotFound` when the
+    only one is not there, `Cancelled`, `InvalidInput`."""
+    with runtime.store.read() as view:
+        selection = _without_itself(select(runtime, view, given, ended=True), given)
+    if given.exit_code and len(selection.jobs) != 1:
+        raise invalid("exit_code", "not_one", "one job has an exit status of its own, not several")
+    ids = [job.id for job in selection.jobs]
+    over = outcome.wait_for(runtime, ids, given.timeout_ms, until=given.until, first=given.any)
+    unknown = bool(selection.errors)
+    return JobsWaitedFor(
+        state=State.PARTIAL if unknown else over.state,
+        jobs=over.jobs,
+        errors=selection.errors,
+        status=outcome.UNKNOWN if unknown else over.status(own=given.exit_code),
+    )
+
+
+def _without_itself(selection: Selection, given: WaitForJobs) -> Selection:
+    """A job that waits for its group does not wait for itself."""
+    own = environment().get(JOB_VARIABLE)
+    if given.ids and given.until is not Until.STARTED and any(job.id == own for job in selection.jobs):
+        raise invalid("ids", "cyclic", "a job cannot wait for its own end")
+    return selection._replace(jobs=[job for job in selection.jobs if job.id != own])
