@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import Annotated, NamedTuple
 
 from hearth.content.line_places import read_exactly
-from hearth.content.open_text import OpenText, Wanted, border, chunks, decode, decoder_of, fed, numbered
+from hearth.content.open_text import OpenText, Wanted, WantedPart, border, chunks, decode, decoder_of, fed, numbered
 from hearth.content.parts import Part, end_border, part_of
 from hearth.content.text import LineEnds
 from hearth.errors import invalid
@@ -63,7 +63,7 @@ class Excerpt(NamedTuple):
         return _base64(self.raw) if self.shown is None else None
 
 
-def refuse_contradictions(given: Wanted) -> None:
+def refuse_contradictions(given: WantedPart) -> None:
     """Raise `InvalidInput` where several parts are asked for at once."""
     by_bytes = given.offset is not None or given.limit is not None
     ways = [given.lines is not None, given.head is not None, given.tail is not None, by_bytes]

@@ -15,9 +15,9 @@ CHUNK = 1 << 20
 MARGIN = 1 << 16  # where a character border is looked for
 
 
-class Wanted(Protocol):
-    """Which part of a content to give, and how: fields of an input. At most one of lines, head, tail, and offset
-    with limit is there."""
+class WantedPart(Protocol):
+    """Which part of a content to give: fields of an input. At most one of lines, head, tail, and offset with limit is
+    there."""
 
     @property
     def offset(self) -> int | None: ...
@@ -29,6 +29,11 @@ class Wanted(Protocol):
     def head(self) -> int | None: ...
     @property
     def tail(self) -> int | None: ...
+
+
+class Wanted(WantedPart, Protocol):
+    """And how to give it."""
+
     @property
     def number(self) -> bool: ...
     @property

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from hearth.content.open_text import MARGIN, OpenText, Wanted, border
+from hearth.content.open_text import MARGIN, OpenText, WantedPart, border
 from hearth.errors import invalid
 
 
@@ -17,7 +17,7 @@ class Part(NamedTuple):
     first_line: int | None
 
 
-def part_of(file: OpenText, given: Wanted, bound: int | None) -> Part:
+def part_of(file: OpenText, given: WantedPart, bound: int | None) -> Part:
     """The part that was asked for, of at most `bound` bytes."""
     if given.tail is not None:
         return _tail(file, given.tail, bound)

@@ -50,10 +50,10 @@ class Outputs:
         self.folder = host.unbounded(os.path.join(data_dir, FOLDER, f"{job_id}.{attempt}"))
 
     @classmethod
-    def of(cls, runtime: Runtime, job: Job) -> Self:
-        """Those of a job's newest run."""
+    def of(cls, runtime: Runtime, job: Job, attempt: int | None = None) -> Self:
+        """Those of a job's run, by default the newest one."""
         most = runtime.settings.worker.output_max_bytes
-        return cls(runtime.host, runtime.data_dir, job.id, job.attempt, most)
+        return cls(runtime.host, runtime.data_dir, job.id, job.attempt if attempt is None else attempt, most)
 
     def make_folder(self) -> None:
         """Raises `OSError`."""

@@ -309,7 +309,7 @@ class Worker:
                 self._could_not_start(each.job, error)
         if held:
             self._release(held)
-        return bool(held)
+        return bool(claimed)  # rung also for what could not start, which the next pass stores
 
     def _held_back(self, claimed: Claimed) -> Running:
         job, outputs = claimed.job, Outputs.of(self._runtime, claimed.job)

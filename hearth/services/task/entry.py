@@ -116,8 +116,12 @@ def find(runtime: Runtime, view: sqlite3.Connection, word: str, field: str = "id
     if len(candidates) > 1:
         raise invalid(field, "ambiguous", f"{word} begins several ids, such as {candidates[0].id}")
     if not candidates:
-        raise NotFound(f"there is no job {word}", hint="`hearth task list` shows what there is", id=word)
+        raise no_job(word)
     return candidates[0]
+
+
+def no_job(word: str) -> NotFound:
+    return NotFound(f"there is no job {word}", hint="`hearth task list` shows what there is", id=word)
 
 
 def spec_of(job: Job) -> Spec:

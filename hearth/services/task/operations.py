@@ -61,6 +61,19 @@ FAMILY = Family(
             examples=("hearth task status job_01m8ptc6",),
         ),
         Operation(
+            "logs",
+            "logs:logs",
+            Effect.READ,
+            "Show what a job printed, or prints.",
+            examples=(
+                "hearth task logs job_01m8ptc6",
+                "hearth task logs job_01m8ptc6 --follow",
+                "hearth task logs job_01m8ptc6 --stream stderr --tail 20",
+            ),
+            hears_signals=True,
+            live=True,
+        ),
+        Operation(
             "groups",
             "groups:list_groups",
             Effect.READ,
