@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import threading
 from collections.abc import Callable
 from dataclasses import replace
@@ -11,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from hearth import bounds
 from hearth.errors import ArtifactMissing, InvalidInput, NotFound
 from hearth.runtime import Caller, Runtime
 from hearth.services.task.logs import JobLogs, ReadLogs, logs
@@ -30,7 +30,8 @@ def code(text: str) -> tuple[str, ...]:
 
 
 def answer(runtime: Runtime, id_: str, **values: Any) -> JobLogs:
-    return logs(runtime.for_call(caller=Caller.MCP), ReadLogs(id=id_, **values))
+    """The answer as an MCP host gets it."""
+    return logs(runtime.for_call(caller=Caller.MCP), bounds.build(ReadLogs, {"id": id_, **values}))
 
 
 def until(true: Callable[[], bool], seconds: float = 4) -> None:
@@ -174,7 +175,7 @@ class TestEnded:
         id_ = submit(*python(PRINTS))
         assert wait_for(id_).in_files
         found = answer(runtime, id_)
-        assert (found.stdout, found.stderr) == (json.loads('"out\\n"'), "err\n")
+        assert (found.stdout, found.stderr) == ("out\n", "err\n")
         bodies.unlink()
 
 
