@@ -48,6 +48,20 @@ def lives(host: Host, row: WorkerRow) -> bool:
     return row.boot == host.boot_id() and host.process_start(row.pid) == row.pid_start
 
 
+class Standing(StrEnum):
+    """What a worker's row says of it."""
+
+    LIVING = "living"
+    STUCK = "stuck"  # its process is there, but showed nothing for long; others take its jobs
+    GONE = "gone"
+
+
+def standing(host: Host, row: WorkerRow, *, lease_s: float = LEASE_S) -> Standing:
+    if not lives(host, row):
+        return Standing.GONE
+    return Standing.LIVING if beat_now() - row.beat_ms <= lease_s * 1000 else Standing.STUCK
+
+
 def beat_now() -> int:
     """The time for heartbeats, by a clock that all processes of a machine share and no correction of the date moves."""
     return round(time.monotonic() * 1000)
@@ -73,17 +87,20 @@ def sign_on(runtime: Runtime, kind: Kind) -> WorkerRow:
 
 def living(runtime: Runtime, view: sqlite3.Connection, *, lease_s: float = LEASE_S) -> list[WorkerRow]:
     """The workers that look after jobs now."""
-    oldest = beat_now() - lease_s * 1000
-    return [row for row in workers.all_of(view) if row.beat_ms >= oldest and lives(runtime.host, row)]
+    rows = workers.all_of(view)
+    return [row for row in rows if standing(runtime.host, row, lease_s=lease_s) is Standing.LIVING]
 
 
 def take_over(tx: sqlite3.Connection, runtime: Runtime, me: str, lease_s: float) -> list[Job]:
-    """Make the running jobs of workers that are gone, or stand still, one's own; these jobs."""
-    rows = {row.id: row for row in workers.all_of(tx)}
-    kept = {row.id for row in living(runtime, tx, lease_s=lease_s)} | {me}
+    """Make the running jobs of workers that are gone, or stand still, one's own; these jobs. The row of one that
+    stands still stays, and tells of it until its process ends or moves again."""
+    found = {row.id: standing(runtime.host, row, lease_s=lease_s) for row in workers.all_of(tx)}
     for former in jobs.holders(tx):
-        if former not in kept:
-            jobs.take_over(tx, former, me)
-    for id_ in rows.keys() - kept:
-        workers.delete(tx, id_)
+        if former != me and found.get(former) is not Standing.LIVING and (moved := jobs.take_over(tx, former, me)):
+            runtime.log.warning(
+                f"{moved} jobs of {former}, which is {found.get(former, Standing.GONE)}, are {me}'s now"
+            )
+    for id_, stands in found.items():
+        if stands is Standing.GONE and id_ != me:
+            workers.delete(tx, id_)
     return jobs.held_by(tx, me)

@@ -22,12 +22,22 @@ QUICK = Timing(beat_s=0.2, lease_s=1.0)
 PATIENCE_S = 20.0
 
 
+class Ringing(Worker):
+    """A worker that rings at each beat, so that what only a beat does can be waited for."""
+
+    def _beat(self, now: float) -> None:
+        super()._beat(now)
+        self._runtime.host.ring(self._runtime.bells)
+
+
 @contextmanager
-def working(runtime: Runtime, *, timing: Timing = QUICK, make: Callable[..., Worker] = Worker) -> Iterator[Worker]:
+def working(
+    runtime: Runtime, *, timing: Timing = QUICK, make: Callable[..., Worker] = Worker, kind: Kind = Kind.FOREGROUND
+) -> Iterator[Worker]:
     """A worker on the same data directory, with a database connection of its own, until the block is left."""
     stop = Cancellation()
     own = runtime.for_call(cancelled=stop, opener=StoreOpener())
-    worker = make(own, Kind.FOREGROUND, timing=timing)
+    worker = make(own, kind, timing=timing)
     thread = Thread(target=worker.run, args=(stop,), daemon=True)
     thread.start()
     try:
