@@ -7,7 +7,7 @@ from typing import Annotated
 
 from hearth.model import Help, Items, State, model
 from hearth.runtime import Runtime
-from hearth.services.self.checks import configured, data, machine
+from hearth.services.self.checks import configured, data, jobs, machine
 from hearth.services.self.checks.outcome import Finding, Health, fail
 
 CHECKS: tuple[tuple[str, Callable[[Runtime], Iterator[Finding]]], ...] = (
@@ -18,6 +18,9 @@ CHECKS: tuple[tuple[str, Callable[[Runtime], Iterator[Finding]]], ...] = (
     ("wal", data.write_ahead_log),
     ("sqlite", data.sqlite),
     ("free_space", data.free_space),
+    ("jobs", jobs.look),
+    ("job_retention", jobs.kept),
+    ("job_outputs", jobs.holes),
     ("roots", configured.roots),
     ("path", machine.path),
     ("programs", machine.programs),

@@ -101,5 +101,19 @@ FAMILY = Family(
             "Start the jobs of a paused group again.",
             examples=("hearth task resume downloads",),
         ),
+        Operation(
+            "stats",
+            "stats:stats",
+            Effect.READ,
+            "Say how long jobs wait and run, and how they end.",
+            examples=("hearth task stats", "hearth task stats --last 6h --json"),
+        ),
+        Operation(
+            "workers",
+            "workers:list_workers",
+            Effect.READ,
+            "List the processes that look after jobs.",
+            examples=("hearth task workers",),
+        ),
     ),
 )
