@@ -240,20 +240,29 @@ def move(
     return tx.execute(_MOVE, values).rowcount == 1
 
 
+# What a worker asks in every pass names its index. SQLite would take a wider one, such as that of all states, and read
+# all that is queued, or all that a group ever had.
+
 _ROOM = """
     WITH RECURSIVE names (name) AS (
-        SELECT min(group_name) FROM jobs WHERE state = 'queued'
+        SELECT min(group_name) FROM jobs INDEXED BY jobs_queue WHERE state = 'queued'
         UNION ALL
-        SELECT (SELECT min(group_name) FROM jobs WHERE state = 'queued' AND group_name > names.name)
+        SELECT (
+            SELECT min(group_name) FROM jobs INDEXED BY jobs_queue WHERE state = 'queued' AND group_name > names.name
+        )
         FROM names WHERE names.name IS NOT NULL
     )
     SELECT names.name AS name, job_groups.parallel AS parallel,
-        (SELECT count(*) FROM jobs WHERE state = 'running' AND group_name = names.name) AS running
+        (
+            SELECT count(*) FROM jobs INDEXED BY jobs_running_in_group
+            WHERE state = 'running' AND group_name = names.name
+        ) AS running
     FROM names LEFT JOIN job_groups ON job_groups.name = names.name
     WHERE names.name IS NOT NULL AND coalesce(job_groups.paused, 0) = 0
 """
 _HEADS = """
-    SELECT * FROM jobs WHERE state = 'queued' AND group_name = :name ORDER BY priority DESC, seq LIMIT :most
+    SELECT * FROM jobs INDEXED BY jobs_queue
+    WHERE state = 'queued' AND group_name = :name ORDER BY priority DESC, seq LIMIT :most
 """
 
 
@@ -274,15 +283,22 @@ _HOLD = """
 """
 _END_IT = "UPDATE jobs SET ending = :ending WHERE seq = :seq AND state = 'running' AND ending IS NULL"
 _GRACE = "UPDATE jobs SET grace_ms = :grace_ms WHERE seq = :seq AND state = 'running'"
-_TO_END = "SELECT seq, ending, grace_ms FROM jobs WHERE state = 'running' AND worker = :worker AND ending IS NOT NULL"
+_TO_END = """
+    SELECT seq, ending, grace_ms FROM jobs INDEXED BY jobs_running
+    WHERE state = 'running' AND worker = :worker AND ending IS NOT NULL
+"""
 _ENDING = "SELECT ending FROM jobs WHERE seq = :seq AND state = 'running'"
-_TAKE_OVER = "UPDATE jobs SET worker = :worker WHERE state = 'running' AND worker = :former"
-_HELD_BY = "SELECT * FROM jobs WHERE state = 'running' AND worker = :worker ORDER BY seq"
+_TAKE_OVER = """
+    UPDATE jobs INDEXED BY jobs_running SET worker = :worker WHERE state = 'running' AND worker = :former
+"""
+_HELD_BY = "SELECT * FROM jobs INDEXED BY jobs_running WHERE state = 'running' AND worker = :worker ORDER BY seq"
 _HOLDERS = """
     WITH RECURSIVE holders (id) AS (
-        SELECT min(worker) FROM jobs WHERE state = 'running'
+        SELECT min(worker) FROM jobs INDEXED BY jobs_running WHERE state = 'running'
         UNION ALL
-        SELECT (SELECT min(worker) FROM jobs WHERE state = 'running' AND worker > holders.id)
+        SELECT (
+            SELECT min(worker) FROM jobs INDEXED BY jobs_running WHERE state = 'running' AND worker > holders.id
+        )
         FROM holders WHERE holders.id IS NOT NULL
     )
     SELECT id FROM holders WHERE id IS NOT NULL
@@ -370,15 +386,17 @@ def meet(tx: sqlite3.Connection, waiting: Waiting) -> None:
 
 _NOT_YET_DUE = "UPDATE jobs SET unmet = :unmet WHERE seq = :seq AND state = 'waiting'"
 _FALL_DUE = """
-    UPDATE jobs SET state = 'queued', queued_at = due_at WHERE state = 'scheduled' AND due_at <= :now
+    UPDATE jobs INDEXED BY jobs_due SET state = 'queued', queued_at = due_at
+    WHERE state = 'scheduled' AND due_at <= :now
 """
 _EXPIRED = """
-    SELECT * FROM jobs WHERE expires_at IS NOT NULL AND state IN ('scheduled', 'queued', 'waiting')
+    SELECT * FROM jobs INDEXED BY jobs_expiring
+    WHERE expires_at IS NOT NULL AND state IN ('scheduled', 'queued', 'waiting')
     AND expires_at <= :now ORDER BY expires_at LIMIT :most
 """
-_NEXT_DUE = "SELECT min(due_at) FROM jobs WHERE state = 'scheduled'"
+_NEXT_DUE = "SELECT min(due_at) FROM jobs INDEXED BY jobs_due WHERE state = 'scheduled'"
 _NEXT_EXPIRY = """
-    SELECT min(expires_at) FROM jobs
+    SELECT min(expires_at) FROM jobs INDEXED BY jobs_expiring
     WHERE expires_at IS NOT NULL AND state IN ('scheduled', 'queued', 'waiting')
 """
 _NEXT_SLOT = "SELECT min(next_at) FROM schedules WHERE enabled = 1 AND next_at IS NOT NULL"
@@ -480,15 +498,21 @@ _GROUPS = """
         FROM names WHERE names.name IS NOT NULL LIMIT :most
     )
     SELECT name, job_groups.parallel AS parallel, coalesce(job_groups.paused, 0) AS paused,
-        (SELECT count(*) FROM jobs WHERE state = 'queued' AND group_name = all_names.name) AS queued,
-        (SELECT count(*) FROM jobs WHERE state = 'running' AND group_name = all_names.name) AS running
+        (SELECT count(*) FROM jobs INDEXED BY jobs_queue WHERE state = 'queued' AND group_name = all_names.name)
+            AS queued,
+        (
+            SELECT count(*) FROM jobs INDEXED BY jobs_running_in_group
+            WHERE state = 'running' AND group_name = all_names.name
+        ) AS running
     FROM (SELECT name FROM names WHERE name IS NOT NULL UNION SELECT name FROM job_groups WHERE name > :after)
         AS all_names LEFT JOIN job_groups USING (name) ORDER BY name LIMIT :most
 """
 _GROUP = """
     SELECT :name AS name, job_groups.parallel AS parallel, coalesce(job_groups.paused, 0) AS paused,
-        (SELECT count(*) FROM jobs WHERE state = 'queued' AND group_name = :name) AS queued,
-        (SELECT count(*) FROM jobs WHERE state = 'running' AND group_name = :name) AS running
+        (SELECT count(*) FROM jobs INDEXED BY jobs_queue WHERE state = 'queued' AND group_name = :name)
+            AS queued,
+        (SELECT count(*) FROM jobs INDEXED BY jobs_running_in_group WHERE state = 'running' AND group_name = :name)
+            AS running
     FROM (SELECT 1) LEFT JOIN job_groups ON job_groups.name = :name
 """
 _SET_GROUP = """

@@ -11,6 +11,7 @@ from types import FunctionType
 import pytest
 
 import hearth.store
+from hearth.store import jobs
 from hearth.store.database import Store
 
 # `CREATE`, `PRAGMA` and the like live in creation.py and database.py and name no rows.
@@ -52,6 +53,22 @@ def test_a_statement_reads_no_more_rows_than_it_names(store: Store, name: str, s
     # In the order of a key, a scan ends at the limit; sorted afterwards, it would read all.
     bounded = "LIMIT" in sql and not any(step.startswith("USE TEMP B-TREE") for step in plan)
     assert bounded or not scans or name in WHOLE, (name, plan)
+
+
+# Indices of what has not ended. The others hold every job that there is, and each pass of a worker would read them.
+SMALL = {"jobs_queue", "jobs_due", "jobs_expiring", "jobs_running", "jobs_running_in_group"}
+OF_A_PASS = ("_ROOM", "_HEADS", "_TO_END", "_TAKE_OVER", "_HELD_BY", "_HOLDERS", "_FALL_DUE", "_EXPIRED", "_NEXT_DUE",
+             "_NEXT_EXPIRY", "_GROUP", "_GROUPS")  # fmt: skip
+
+
+@pytest.mark.parametrize("name", OF_A_PASS)
+def test_a_pass_of_a_worker_reads_only_indices_of_jobs_that_have_not_ended(store: Store, name: str) -> None:
+    sql = getattr(jobs, name)
+    with store.read() as view:
+        plan = [row["detail"] for row in view.execute("EXPLAIN QUERY PLAN " + sql, values_for(sql))]
+    used = {found[1] for step in plan if (found := re.search(r"jobs USING (?:COVERING )?INDEX (\w+)", step))}
+    assert used
+    assert used <= SMALL | ({"jobs_by_group"} if name == "_GROUPS" else set()), plan  # which steps from name to name
 
 
 def test_the_store_keeps_its_statements_where_this_test_finds_them() -> None:
