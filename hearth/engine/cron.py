@@ -57,7 +57,7 @@ class Cron(Timetable):
         plain = _five_fields(expression)
         for name, word in zip(FIELDS, plain.split(), strict=True):
             _check_field(name, word)
-        return cls(plain, _zone(zone), _is_hourly(plain))
+        return cls(plain, zone_named(zone), _is_hourly(plain))
 
     def next_after(self, ms: int) -> int | None:
         if ms >= END_MS:
@@ -224,7 +224,7 @@ def _ms(moment: datetime | None) -> int | None:
     return ms if ms is not None and 0 <= ms < END_MS else None
 
 
-def _zone(name: str) -> tzinfo:
+def zone_named(name: str) -> tzinfo:
     """The zone of that IANA name. Raises `InvalidInput`, with the name that was probably meant."""
     if name == "UTC":
         return UTC  # is known without a zone database

@@ -51,6 +51,12 @@ def table(schedule: Schedule) -> Timetable:
     return table_of(schedule.cron, schedule.every_ms, schedule.zone, parse_timestamp(schedule.anchor_at))
 
 
+def slot_after(times: Timetable, ms: int) -> str | None:
+    """The first slot later than `ms`."""
+    slot = times.next_after(ms)
+    return None if slot is None else timestamp(slot)
+
+
 def fire(tx: sqlite3.Connection, runtime: Runtime) -> None:
     """Make the jobs of slots that have come. What is left when it took long stays due."""
     now_ms = runtime.clock.now_ms()
@@ -116,6 +122,7 @@ def _make(tx: sqlite3.Connection, runtime: Runtime, schedule: Schedule, slot_at:
         created_at=timestamp(now_ms),
         due_at=slot_at,
         environment=schedule.environment,
+        conversation=schedule.conversation,
         schedule=schedule.id,
         slot_at=slot_at,
         unmet=len(before),
@@ -144,7 +151,7 @@ def _tell(
         "entity": schedule.id,
         "caller": made_by["caller"],
         "run": made_by["run"],
-        "conversation": made_by["conversation"],
+        "conversation": schedule.conversation,
         "state": state.value,
         "error": reason,
         "duration_ms": 0,

@@ -23,6 +23,7 @@ _STATEMENTS = {
     """,
     "job": "SELECT id FROM jobs WHERE id >= :prefix AND id < :prefix || '~' ORDER BY id DESC LIMIT :limit",
     "receipt": "SELECT id FROM receipts WHERE id >= :prefix AND id < :prefix || '~' ORDER BY id DESC LIMIT :limit",
+    "schedule": "SELECT name FROM schedules WHERE name >= :prefix AND name < :prefix || '~' ORDER BY name LIMIT :limit",
 }
 
 

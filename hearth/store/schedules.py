@@ -26,6 +26,7 @@ class Schedule:
     environment: int
     labels: str
     anchor_at: str
+    conversation: str | None = None
     cron: str | None = None
     every_ms: int | None = None
     next_at: str | None = None
@@ -41,14 +42,19 @@ _INSERT = f"INSERT INTO schedules ({', '.join(_COLUMNS)}) VALUES ({', '.join(':'
 _REPLACE = """
     UPDATE schedules SET
         cron = :cron, every_ms = :every_ms, zone = :zone, missed = :missed, missed_most = :missed_most,
-        overlap = :overlap, job = :job, environment = :environment, labels = :labels, anchor_at = :anchor_at,
+        overlap = :overlap, job = :job, environment = :environment,
+        conversation = :conversation, labels = :labels, anchor_at = :anchor_at,
         next_at = :next_at, problem = NULL
     WHERE seq = :seq
 """
 _NAMED = "SELECT * FROM schedules WHERE name = :name"
 _GET = "SELECT * FROM schedules WHERE id = :id"
 _STARTING = "SELECT * FROM schedules WHERE id >= :prefix AND id < :prefix || '~' ORDER BY id LIMIT 2"
-_PAGE = "SELECT * FROM schedules WHERE name > :after ORDER BY name LIMIT :most"
+_PAGE = """
+    SELECT * FROM schedules
+    WHERE name > :after AND (:conversation IS NULL OR conversation IS NULL OR conversation = :conversation)
+    ORDER BY name LIMIT :most
+"""
 _DELETE = "DELETE FROM schedules WHERE seq = :seq"
 
 
@@ -72,9 +78,10 @@ def starting_with(view: sqlite3.Connection, prefix: str) -> list[Schedule]:
     return [_schedule_of(row) for row in view.execute(_STARTING, {"prefix": prefix})]
 
 
-def page(view: sqlite3.Connection, *, after: str, most: int) -> list[Schedule]:
-    """By name, those behind `after`."""
-    return [_schedule_of(row) for row in view.execute(_PAGE, {"after": after, "most": most})]
+def page(view: sqlite3.Connection, *, after: str, most: int, conversation: str | None = None) -> list[Schedule]:
+    """By name, those behind `after`; those of `conversation` and of none, or all."""
+    values = {"after": after, "most": most, "conversation": conversation}
+    return [_schedule_of(row) for row in view.execute(_PAGE, values)]
 
 
 def delete(tx: sqlite3.Connection, seq: int) -> None:

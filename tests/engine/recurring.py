@@ -43,7 +43,7 @@ def schedule(runtime: Runtime, cron: str | None = None, zone: str = "UTC", **col
             zone=zone,
             created_at=runtime.now(),
             anchor_at=runtime.now(),
-            job=json.dumps({**job, "caller": "batch", "run": None, "conversation": None}),
+            job=json.dumps({**job, "caller": "batch", "run": None}),
             labels=json.dumps(["nightly"]),
             environment=jobs.environment(tx, {}),
         )

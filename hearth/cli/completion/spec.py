@@ -16,7 +16,7 @@ from hearth.fields import Field, fields_of
 from hearth.model import Cli, PathName
 from hearth.operation import Family, Operation, types_of
 
-IDS = ("artifact", "group", "job", "receipt")  # kinds of id that `hearth __complete` looks up
+IDS = ("artifact", "group", "job", "receipt", "schedule")  # kinds of id that `hearth __complete` looks up
 DIRECTORIES = ("--data-dir", "--root")
 FILES = ("--config",)
 

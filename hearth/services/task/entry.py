@@ -64,6 +64,7 @@ class JobEntry:
     stderr_artifact: Annotated[str | None, Help("The artifact of its errors, once it has ended.")]
     dependencies: Annotated[tuple[DependencyEntry, ...], Help("What it waits for.")]
     schedule: Annotated[str | None, Help("The schedule that made it.")]
+    slot_at: Annotated[str | None, Help("The time for which that made it.")]
     retry_of: Annotated[str | None, Help("The job that it repeats.")]
     retried_by: Annotated[str | None, Help("The job that repeats it.")]
     idempotency_key: Annotated[str | None, Help("The key that it was submitted with.")]
@@ -76,8 +77,8 @@ class JobEntry:
 _SAME = (
     "id", "state", "title", "priority", "created_at", "due_at", "expires_at", "started_at", "ended_at", "waited_ms",
     "ran_ms", "attempt", "pid", "exit_code", "signal", "reason", "stdout_bytes", "stderr_bytes", "stdout_artifact",
-    "stderr_artifact", "schedule", "retry_of", "retried_by", "idempotency_key", "cpu_ms", "peak_memory_bytes",
-    "conversation", "run",
+    "stderr_artifact", "schedule", "slot_at", "retry_of", "retried_by", "idempotency_key", "cpu_ms",
+    "peak_memory_bytes", "conversation", "run",
 )  # fmt: skip
 
 

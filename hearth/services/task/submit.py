@@ -3,25 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from enum import StrEnum
 from typing import Annotated
 
-from hearth.engine import presence
 from hearth.errors import invalid
 from hearth.model import Cli, Ge, Help, Hidden, Items, Le, Len, PathName, State, model
 from hearth.runtime import Runtime
 from hearth.services.task import outcome
 from hearth.services.task.entry import JobEntry
 from hearth.services.task.job_input import LONGEST_MS, JobFields, JobInput
+from hearth.services.task.staff import Worker, see_to
 from hearth.store.jobs import JobState
-
-
-class Worker(StrEnum):
-    """Who will run the jobs."""
-
-    LIVING = "living"  # one that was there
-    STARTED = "started"  # one that was started in the background
-    NONE = "none"  # nobody before one is started
 
 
 @model
@@ -80,9 +71,7 @@ def submit(runtime: Runtime, given: SubmitJobs) -> JobsQueued:
     if (given.follow or given.exit_code) and len(asked) != 1:
         raise invalid("follow", "not_one", "one job can be followed, not several")
     queued = accept(runtime, asked, allow_missing=given.allow_missing)
-    worker = _worker(runtime, start=given.start)
-    if worker is Worker.NONE:
-        runtime.notice("hearth: no worker is there to run it; `hearth worker` is one")
+    worker = see_to(runtime, start=given.start)
     if not (given.wait or given.follow):
         return JobsQueued(state=State.PENDING, jobs=queued, worker=worker)
     timeout_ms = given.wait_timeout_ms
@@ -114,10 +103,3 @@ def _asked(runtime: Runtime, given: SubmitJobs) -> tuple[JobFields, ...]:
         asked: tuple[JobFields, ...] = read(runtime, given.file)
         return asked
     return (given,)
-
-
-def _worker(runtime: Runtime, *, start: bool) -> Worker:
-    if start:
-        return Worker.STARTED if presence.ensure_worker(runtime) else Worker.LIVING
-    runtime.host.ring(runtime.bells)
-    return Worker.LIVING if presence.workers(runtime) else Worker.NONE

@@ -27,6 +27,7 @@ CREATE TABLE schedules (
     overlap TEXT NOT NULL CHECK (overlap IN ('skip', 'queue')),
     job TEXT NOT NULL CHECK (json_valid(job)), -- columns of the jobs that it makes
     environment INTEGER NOT NULL REFERENCES environments (seq),
+    conversation TEXT,
     labels TEXT NOT NULL CHECK (json_valid(labels)),
     anchor_at TEXT NOT NULL, -- from which intervals are counted
     next_at TEXT, -- the slot that it waits for; null: none

@@ -1,0 +1,33 @@
+"""Seeing to it that somebody runs what a call has asked for."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from hearth.engine import presence
+from hearth.runtime import Runtime
+
+
+class Worker(StrEnum):
+    """Who will run the jobs."""
+
+    LIVING = "living"  # one that was there
+    STARTED = "started"  # one that was started in the background
+    NONE = "none"  # nobody before one is started
+
+
+def see_to(runtime: Runtime, *, start: bool) -> Worker:
+    """Ring the workers; if there is none, start one in the background, or say that nobody is there."""
+    if start:
+        return Worker.STARTED if presence.ensure_worker(runtime) else Worker.LIVING
+    runtime.host.ring(runtime.bells)
+    return present(runtime, told=True)
+
+
+def present(runtime: Runtime, *, told: bool) -> Worker:
+    """Whether a worker is there; if not, that may be `told`."""
+    if presence.workers(runtime):
+        return Worker.LIVING
+    if told:
+        runtime.notice("hearth: no worker is there to run it; `hearth worker` is one")
+    return Worker.NONE
