@@ -11,13 +11,16 @@ from typing import Any
 import pytest
 
 from hearth import bounds
+from hearth.engine.outputs import SLACK_BYTES, Outputs
 from hearth.errors import ArtifactMissing, InvalidInput, NotFound
+from hearth.platforms.processes import Stream
 from hearth.runtime import Caller, Runtime
 from hearth.services.task.logs import JobLogs, ReadLogs, logs
 from hearth.settings import WorkerSettings
 from hearth.store import jobs
 from hearth.store.jobs import JobState
-from tests.services.task.conftest import Run, Submit, WaitFor, Working, python
+from tests.marks import posix_only
+from tests.services.task.conftest import Run, Submit, WaitFor, Working, end_all, python
 
 PRINTS = "import sys; sys.stdout.write('out\\n'); sys.stderr.write('err\\n')"
 MOST = 8_192
@@ -208,6 +211,30 @@ class TestTooMuch:
         # Lines count what is kept; a text ends where something is missing.
         over = answer(small, id_, stream="stdout", lines="512:513")
         assert (over.state, over.stdout) == ("partial", "0000511\n")
+
+    @posix_only("files get no holes")
+    def test_a_hole_in_the_middle_of_what_runs_is_never_read_as_zeros(
+        self, small: Runtime, hearth: Run, submit: Submit, wait_for: WaitFor
+    ) -> None:
+        size = 3 * SLACK_BYTES
+        worker = Working(small)
+        try:
+            id_ = submit(*code(f"out(b'x' * {size}); time.sleep(300)"))
+            outputs = Outputs.of(small, wait_for(id_, JobState.RUNNING))
+            until(lambda: outputs.gap(Stream.STDOUT) is not None)
+            done = hearth("task", "logs", id_)
+            assert done.err == f"hearth: {size - MOST:,} bytes of the middle are not kept\n"
+            assert done.out == "x" * MOST
+            followed = hearth("task", "logs", id_, "--follow", "--wait-timeout", "50ms")
+            assert followed.out == "x" * MOST
+            assert followed.err.startswith(f"hearth: {size - MOST:,} bytes of stdout are not kept\n")
+            found = answer(small, id_, stream="stdout", offset=1_000_000, limit=10)
+            assert found.stdout_facts is not None
+            assert (found.stdout, found.stdout_facts.offset) == ("x" * 10, size - MOST // 2)
+            assert found.stdout_facts.dropped == size - MOST
+        finally:
+            end_all(small)
+            worker.stop()
 
 
 class TestRunning:
