@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from hearth import identifiers, secrets
@@ -20,7 +20,7 @@ from hearth.services.task.job_input import JobFields
 from hearth.settings import JOB_VARIABLE, OnPersist, SecretSettings
 from hearth.store import jobs
 from hearth.store.jobs import FINAL, Job, JobState
-from hearth.variables import MARK, check_names, variables
+from hearth.variables import MARK, EnvPolicy, check_names, variables
 
 if TYPE_CHECKING:
     from hearth.runtime import Runtime
@@ -37,44 +37,70 @@ class Prepared(NamedTuple):
     asked: JobFields
     id: str
     spec: Spec
+    spec_json: str
     variables: dict[str, str]
     due_at: str | None  # None: now
     expires_at: str | None
 
 
+class Surroundings:
+    """What the jobs of one call find around them, looked at once for all of them."""
+
+    def __init__(self, runtime: Runtime) -> None:
+        self.runtime = runtime
+        self._own = {name: value for name, value in environment().items() if name not in (MARK, JOB_VARIABLE)}
+        self._variables: dict[EnvPolicy, dict[str, str]] = {}
+        self._directories: dict[str | None, str] = {}
+
+    def variables(self, policy: EnvPolicy) -> dict[str, str]:
+        if policy not in self._variables:
+            windows = self.runtime.host.name == "windows"
+            self._variables[policy] = variables(policy, self._own, {}, allowed=(), windows=windows).values
+        return self._variables[policy]
+
+    def directory(self, cwd: str | None) -> str:
+        if cwd not in self._directories:
+            self._directories[cwd] = _directory(self.runtime, cwd)
+        return self._directories[cwd]
+
+
 def accept(runtime: Runtime, asked: Sequence[JobFields], *, allow_missing: bool) -> tuple[JobQueued, ...]:
     """Store the jobs; what each became."""
     check_batch(asked)
-    prepared = [prepare(runtime, each, f"jobs.{index}." if len(asked) > 1 else "") for index, each in enumerate(asked)]
+    around = Surroundings(runtime)
+    prepared = [prepare(around, each, f"jobs.{index}." if len(asked) > 1 else "") for index, each in enumerate(asked)]
     ids = [each.id for each in prepared]
     if len(set(ids)) < len(ids):
         raise invalid("jobs", "not_unique", "two jobs have the same id")
     with runtime.store.write(durable=True) as tx:
-        return tuple(_insert(tx, runtime, each, ids, allow_missing=allow_missing) for each in prepared)
+        rows = {each.asked.env_policy: jobs.environment(tx, each.variables) for each in _one_a_policy(prepared)}
+        return tuple(
+            _insert(tx, runtime, each, ids, rows[each.asked.env_policy], allow_missing=allow_missing)
+            for each in prepared
+        )
 
 
-def prepare(runtime: Runtime, asked: JobFields, where: str = "") -> Prepared:
+def _one_a_policy(prepared: Sequence[Prepared]) -> Collection[Prepared]:
+    return {each.asked.env_policy: each for each in prepared}.values()
+
+
+def prepare(around: Surroundings, asked: JobFields, where: str = "") -> Prepared:
     """Check a job, and find its directory and its variables. `where` begins the names of fields in errors."""
     _check(asked, where)
-    found = variables(
-        asked.env_policy,
-        {name: value for name, value in environment().items() if name not in (MARK, JOB_VARIABLE)},
-        {},
-        allowed=(),
-        windows=runtime.host.name == "windows",
-    )
-    now_ms = runtime.clock.now_ms()
+    now_ms = around.runtime.clock.now_ms()
     due_at = _moment(asked.run_at, where + "run_at")
     if asked.delay_ms is not None:
         due_at = timestamp(now_ms + asked.delay_ms)
-    spec = spec_of(runtime, asked)
-    if len(spec.to_json()) > MOST_BYTES:
+    spec = spec_of(asked, around.directory(asked.cwd))
+    spec_json = spec.to_json()
+    if len(spec_json) > MOST_BYTES:
         raise invalid(where + "stdin", "too_large", f"a job has at most {MOST_BYTES:,} bytes; give a file to read")
     return Prepared(
         asked=asked,
         id=asked.id or identifiers.new("job", now_ms),
         spec=spec,
-        variables=found.values,
+        spec_json=spec_json,
+        variables=around.variables(asked.env_policy),
         due_at=due_at,
         expires_at=_moment(asked.expires_at, where + "expires_at"),
     )
@@ -110,7 +136,7 @@ def _refuse_secrets(asked: JobFields, words: Sequence[str]) -> None:
         raise SecretRefused(error.message, hint=hint, **error.details) from None
 
 
-def spec_of(runtime: Runtime, asked: JobFields) -> Spec:
+def spec_of(asked: JobFields, cwd: str) -> Spec:
     """What stands in the database."""
     assert asked.command is not None
     rule = asked.retry
@@ -118,7 +144,7 @@ def spec_of(runtime: Runtime, asked: JobFields) -> Spec:
     return Spec(
         command=asked.command,
         args=asked.args,
-        cwd=_directory(runtime, asked.cwd),
+        cwd=cwd,
         env=asked.env,
         stdin=asked.stdin,
         open_stdin=asked.open_stdin,
@@ -150,7 +176,13 @@ def _moment(text: str | None, field: str) -> str | None:
 
 
 def _insert(
-    tx: sqlite3.Connection, runtime: Runtime, prepared: Prepared, ids: Sequence[str], *, allow_missing: bool
+    tx: sqlite3.Connection,
+    runtime: Runtime,
+    prepared: Prepared,
+    ids: Sequence[str],
+    environment: int,
+    *,
+    allow_missing: bool,
 ) -> JobQueued:
     from hearth.services.task.submit import JobQueued
 
@@ -163,7 +195,7 @@ def _insert(
     if prepared.asked.id and jobs.find(tx, prepared.id):
         raise Conflict(f"there is a job {prepared.id} already", id=prepared.id)
     resolved = resolve(tx, runtime, prepared.asked.dependencies, ids, prepared.id, allow_missing=allow_missing)
-    job = new_job(tx, runtime, prepared, resolved, digest)
+    job = new_job(runtime, prepared, resolved, environment, digest)
     jobs.insert(tx, job, labels=prepared.asked.labels, dependencies=resolved.dependencies)
     return JobQueued(id=job.id, state=job.state, title=job.title)
 
@@ -179,9 +211,7 @@ def title_of(spec: Spec) -> str:
     return readable(" ".join(secrets.redact_command((spec.command, *spec.args))))[:TITLE_LENGTH]
 
 
-def new_job(
-    tx: sqlite3.Connection, runtime: Runtime, prepared: Prepared, resolved: Resolved, digest: str | None
-) -> Job:
+def new_job(runtime: Runtime, prepared: Prepared, resolved: Resolved, environment: int, digest: str | None) -> Job:
     """The row of a new job."""
     now = runtime.now()
     due_at = prepared.due_at or now
@@ -199,8 +229,8 @@ def new_job(
         priority=prepared.asked.priority,
         group_name=prepared.asked.group,
         title=title_of(prepared.spec),
-        spec=prepared.spec.to_json(),
-        environment=jobs.environment(tx, prepared.variables),
+        spec=prepared.spec_json,
+        environment=environment,
         caller=runtime.caller.value,
         run=runtime.group,
         conversation=runtime.conversation,

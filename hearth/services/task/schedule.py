@@ -15,7 +15,7 @@ from hearth.errors import AlreadyExists, InvalidInput, Problem, invalid
 from hearth.model import Cli, Ge, Help, Le, State, model
 from hearth.runtime import Runtime
 from hearth.services.task import when
-from hearth.services.task.accept import Prepared, prepare, title_of
+from hearth.services.task.accept import Prepared, Surroundings, prepare, title_of
 from hearth.services.task.job_input import Command, JobFields, Name, ProgramFields, Words
 from hearth.services.task.schedule_entry import ScheduleEntry, entry, visible
 from hearth.services.task.staff import Worker, see_to
@@ -61,7 +61,7 @@ def schedule(runtime: Runtime, given: ScheduleJob) -> JobScheduled:
     Raises `InvalidInput`, `AlreadyExists`, `SecretRefused`, and what `containment.locate` raises about a `cwd`."""
     _check(given)
     shared = {name: getattr(given, name) for name in ("command", "args", *ProgramFields.__dataclass_fields__)}
-    prepared = prepare(runtime, JobFields(**shared))
+    prepared = prepare(Surroundings(runtime), JobFields(**shared))
     zone = when.zone_of(runtime, given.zone)
     table = recurring.table_of(given.cron, given.every_ms, zone, runtime.clock.now_ms())
     with runtime.store.write(durable=True) as tx:
