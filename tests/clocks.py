@@ -24,6 +24,14 @@ class SetClock(Clock):
         return timestamp(self._now_ms)
 
 
+class TickingClock(SetClock):
+    """Is a millisecond later each time that it is looked at."""
+
+    def now_ms(self) -> int:
+        self.move(1)
+        return super().now_ms()
+
+
 class ShiftedClock(Clock):
     """Goes on from a time that it is set to."""
 

@@ -8,9 +8,10 @@ from dataclasses import replace
 from typing import Annotated
 
 from hearth import identifiers
+from hearth.clock import timestamp
 from hearth.engine import recurring
 from hearth.engine.recurring import Overlap
-from hearth.engine.timetable import Missed, Timetable
+from hearth.engine.timetable import Missed
 from hearth.errors import AlreadyExists, InvalidInput, Problem, invalid
 from hearth.model import Cli, Ge, Help, Le, State, model
 from hearth.runtime import Runtime
@@ -63,7 +64,6 @@ def schedule(runtime: Runtime, given: ScheduleJob) -> JobScheduled:
     shared = {name: getattr(given, name) for name in ("command", "args", *ProgramFields.__dataclass_fields__)}
     prepared = prepare(Surroundings(runtime), JobFields(**shared))
     zone = when.zone_of(runtime, given.zone)
-    table = recurring.table_of(given.cron, given.every_ms, zone, runtime.clock.now_ms())
     with runtime.store.write(durable=True) as tx:
         known = schedules.find(tx, given.name)
         if known is not None and not (given.replace and visible(runtime, known)):
@@ -72,7 +72,7 @@ def schedule(runtime: Runtime, given: ScheduleJob) -> JobScheduled:
                 hint="pass --replace (replace: true) to change it",
                 name=given.name,
             )
-        wanted = _wanted(tx, runtime, given, prepared, zone, table)
+        wanted = _wanted(tx, runtime, given, prepared, zone)
         if known is None:
             schedules.insert(tx, wanted)
         else:
@@ -95,12 +95,11 @@ def _check(given: ScheduleJob) -> None:
         raise InvalidInput(*problems)
 
 
-def _wanted(
-    tx: sqlite3.Connection, runtime: Runtime, given: ScheduleJob, prepared: Prepared, zone: str, table: Timetable
-) -> Schedule:
-    """The row of a new schedule."""
-    now, now_ms = runtime.now(), runtime.clock.now_ms()
-    first = recurring.slot_after(table, now_ms)
+def _wanted(tx: sqlite3.Connection, runtime: Runtime, given: ScheduleJob, prepared: Prepared, zone: str) -> Schedule:
+    """The row of a new schedule. One moment is both the anchor and what the first slot comes after."""
+    now_ms = runtime.clock.now_ms()
+    now = timestamp(now_ms)
+    first = recurring.slot_after(recurring.table_of(given.cron, given.every_ms, zone, now_ms), now_ms)
     if first is None:
         raise invalid("cron", "never", "has no time in the years to come")
     usual = Overlap.QUEUE if given.missed is Missed.ALL else Overlap.SKIP

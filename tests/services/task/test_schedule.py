@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from hearth.clock import parse_timestamp
 from hearth.engine.recurring import Overlap
 from hearth.engine.spec import Spec
 from hearth.engine.waiting import wait_until
@@ -15,7 +16,7 @@ from hearth.errors import AlreadyExists, HearthError, InvalidInput, NotDirectory
 from hearth.runtime import Caller, Runtime
 from hearth.store import jobs
 from hearth.store.jobs import Job
-from tests.clocks import ShiftedClock
+from tests.clocks import ShiftedClock, TickingClock
 from tests.conftest import Done
 from tests.engine.recurring import end_jobs, fire, gaps, slots
 from tests.engine.workers import working
@@ -52,6 +53,14 @@ def test_an_interval_begins_when_it_is_stored(runtime: Runtime) -> None:
         fire(runtime)
         end_jobs(runtime)
     assert gaps(slots(runtime)) == [HOUR, HOUR]
+
+
+def test_a_busy_database_does_not_shift_the_second_slot_of_an_interval(runtime: Runtime) -> None:
+    runtime.clock = TickingClock("2026-06-15T12:00:00Z")
+    made = schedule(runtime, every_ms=HOUR)
+    first = parse_timestamp(made.next_at)
+    times = call(runtime, "next", name="nightly", limit=2).slots
+    assert parse_timestamp(times[1].at) - first == HOUR
 
 
 def test_a_job_has_the_directory_the_variables_and_the_fields_of_its_schedule(
