@@ -152,7 +152,8 @@ class Host(Protocol):
         """Make a directory, and its parents, that only this user (and administrators) can enter."""
 
     def process_start(self, pid: int) -> str | None:
-        """A text that differs between two processes that had the same pid; None when there is none."""
+        """A text that differs between two processes that had the same pid; None when there is none, or when it has
+        ended and its parent only has not taken note of that yet."""
 
     def boot_id(self) -> str:
         """A text that differs after each start of the machine, so that with `process_start` it tells a process of now

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from hearth.platforms.folder_watch import FolderWatch
     from hearth.platforms.process_table import ProcessTable
 
+_ENDED = (b"Z", b"X")  # proc(5): a zombie, and one that is going
 _UNSUPPORTED = (errno.ENOTSUP, errno.EPERM, errno.EACCES, errno.EINVAL, errno.ENODATA)
 
 
@@ -85,7 +86,8 @@ class LinuxHost(PosixHost):
     def process_start(self, pid: int) -> str | None:
         # proc(5): the 22nd field of stat is the start in clock ticks since boot; names may hold spaces and ')'.
         with contextlib.suppress(OSError), open(f"/proc/{pid}/stat", "rb") as file:
-            return file.read().rpartition(b")")[2].split()[19].decode("ascii")
+            fields = file.read().rpartition(b")")[2].split()
+            return None if fields[0] in _ENDED else fields[19].decode("ascii")
         return None
 
     def boot_id(self) -> str:

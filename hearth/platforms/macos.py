@@ -43,9 +43,13 @@ class MacosHost(PosixHost):
 
     def process_start(self, pid: int) -> str | None:
         done = subprocess.run(
-            ["/bin/ps", "-o", "lstart=", "-p", str(pid)], capture_output=True, stdin=subprocess.DEVNULL, check=False
+            ["/bin/ps", "-o", "stat=", "-o", "lstart=", "-p", str(pid)],
+            capture_output=True,
+            stdin=subprocess.DEVNULL,
+            check=False,
         )
-        return done.stdout.decode("utf-8", "replace").strip() or None
+        state, _, start = done.stdout.decode("utf-8", "replace").strip().partition(" ")
+        return None if state.startswith("Z") else start.strip() or None
 
     def boot_id(self) -> str:
         buffer = ctypes.create_string_buffer(64)
