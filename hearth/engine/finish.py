@@ -43,9 +43,10 @@ def keep_outputs(runtime: Runtime, job: Job, outputs: Outputs | None) -> Kept:
     on a full disk, stays in its files and is tried again later."""
     if outputs is None:
         return NOTHING
-    sizes = {stream: outputs.size(stream) for stream in Stream}
+    sizes: dict[Stream, int] = {}
     made: dict[Stream, Artifact] = {}
     try:
+        sizes = {stream: outputs.size(stream) for stream in Stream}
         for stream in Stream:
             if stored := outputs.store(runtime.blobs, stream):
                 sizes[stream] = stored.printed
@@ -81,8 +82,7 @@ def store(tx: sqlite3.Connection, runtime: Runtime, ended: Ended, kept: Kept, *,
         ended = replace(ended, state=JobState.CANCELLED)
     if ended.state is JobState.QUEUED:  # it never started, so this was no run
         return ended.state if move(tx, job, ended.state, holder=holder, attempt=job.attempt - 1) else None
-    spec = Spec.from_json(job.spec)
-    again = None if cancelled else _next_run(spec, ended)
+    again = None if cancelled else _next_run(ended)
     facts = _facts(ended, kept)
     if again is not None:
         due = timestamp(parse_timestamp(now) + again)
@@ -103,13 +103,14 @@ def store(tx: sqlite3.Connection, runtime: Runtime, ended: Ended, kept: Kept, *,
     return state
 
 
-def _next_run(spec: Spec, ended: Ended) -> int | None:
+def _next_run(ended: Ended) -> int | None:
     """Milliseconds until the job runs once more; None when this was its last run."""
     job = ended.job
-    if ended.state is JobState.LOST and spec.restart and job.restarts < MOST_RESTARTS:
-        return 0
-    if ended.state not in (JobState.FAILED, JobState.TIMED_OUT) or ended.outputs is None:
+    if ended.outputs is None or ended.state not in (JobState.LOST, JobState.FAILED, JobState.TIMED_OUT):
         return None
+    spec = Spec.from_json(job.spec)
+    if ended.state is JobState.LOST:
+        return 0 if spec.restart and job.restarts < MOST_RESTARTS else None
     # Runs that were interrupted are no attempts of its own.
     attempt = job.attempt - job.restarts
     if attempt >= spec.retry.attempts or (spec.retry.on and _status(ended) not in spec.retry.on):
@@ -179,11 +180,12 @@ def keep_later(runtime: Runtime, most: int = 16) -> int:
         kept = keep_outputs(runtime, job, outputs)
         if kept.in_files:
             break
+        names = {stream: found.id for stream, found in kept.artifacts.items()}
         with runtime.store.write() as tx:
-            for artifact in kept.artifacts.values():
-                artifacts.insert(tx, artifact)
-            names = {stream: found.id for stream, found in kept.artifacts.items()}
-            jobs.outputs_kept(tx, job.seq, names.get(Stream.STDOUT), names.get(Stream.STDERR))
+            # Another worker may have done it meanwhile.
+            if jobs.outputs_kept(tx, job.seq, names.get(Stream.STDOUT), names.get(Stream.STDERR)):
+                for artifact in kept.artifacts.values():
+                    artifacts.insert(tx, artifact)
         outputs.remove()
         done += 1
     return done

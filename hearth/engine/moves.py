@@ -33,7 +33,7 @@ def move(tx: sqlite3.Connection, job: Job, to: JobState, *, holder: str | None =
     if not _apply(tx, job, to, holder, **changes):
         return False
     if to in FINAL:
-        _settle(tx, job.id, to, changes["ended_at"])
+        settle(tx, job.id, to, changes["ended_at"])
     return True
 
 
@@ -43,8 +43,9 @@ def _apply(tx: sqlite3.Connection, job: Job, to: JobState, holder: str | None = 
     return jobs.move(tx, job.seq, job.state, to, holder=holder, **changes)
 
 
-def _settle(tx: sqlite3.Connection, id_: str, ended: JobState, now: str) -> None:
-    """Let go on, or block, what waits for a job that has ended, and what waits for that in turn."""
+def settle(tx: sqlite3.Connection, id_: str, ended: JobState, now: str) -> None:
+    """Let go on, or block, what waits for a job that has ended, and what waits for that in turn. `move` does this; a
+    job that never can start has ended as soon as it is there."""
     over = [(id_, ended)]
     while over:
         id_, ended = over.pop()

@@ -1,8 +1,9 @@
 """What jobs print: files that grow while they run, artifacts once they have ended.
 
-Each run of a job has a folder, `<data_dir>/jobs/<id>.<attempt>/`, in which the program itself writes `stdout` and
-`stderr`, so that no output depends on a process of hearth. Of more than a bound the beginning and the end are kept:
-the middle is taken out of the file as a hole, so that offsets and the size still tell how much there was.
+Each run of a job has a folder, `<data_dir>/jobs/<id>.<attempt>.<mark>/`, in which the program itself writes `stdout`
+and `stderr`, so that no output depends on a process of hearth. A run that never came to start gives its number to the
+next one, which another worker may begin meanwhile, but never its mark. Of more than a bound the beginning and the end
+are kept: the middle is taken out of the file as a hole, so that offsets and the size still tell how much there was.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from hearth.store.jobs import Job
 
 FOLDER = "jobs"
+MARK_LENGTH = 8  # of its end, which is random
 CHUNK_BYTES = 1024 * 1024
 SLACK_BYTES = 1024 * 1024  # holes are made in steps of no less
 _READ = os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_NOINHERIT", 0)
@@ -43,17 +45,21 @@ class Stored(NamedTuple):
 class Outputs:
     """The outputs of one run of a job."""
 
-    def __init__(self, host: Host, data_dir: str, job_id: str, attempt: int, most_bytes: int) -> None:
+    def __init__(self, host: Host, data_dir: str, name: str, most_bytes: int) -> None:
         """Of more than `most_bytes`, half is kept of the beginning and half of the end."""
         self._host = host
         self.most_bytes = most_bytes
-        self.folder = host.unbounded(os.path.join(data_dir, FOLDER, f"{job_id}.{attempt}"))
+        self.folder = host.unbounded(os.path.join(data_dir, FOLDER, name))
 
     @classmethod
     def of(cls, runtime: Runtime, job: Job, attempt: int | None = None) -> Self:
         """Those of a job's run, by default the newest one."""
         most = runtime.settings.worker.output_max_bytes
-        return cls(runtime.host, runtime.data_dir, job.id, job.attempt if attempt is None else attempt, most)
+        if attempt is None or attempt == job.attempt:
+            return cls(
+                runtime.host, runtime.data_dir, f"{job.id}.{job.attempt}.{(job.mark or '')[-MARK_LENGTH:]}", most
+            )
+        return cls(runtime.host, runtime.data_dir, _name_of_earlier(runtime.data_dir, f"{job.id}.{attempt}."), most)
 
     def make_folder(self) -> None:
         """Raises `OSError`."""
@@ -143,6 +149,13 @@ def _kept(descriptor: int, size: int, gap: Gap | None) -> Iterator[bytes]:
     yield from _read(descriptor, 0, gap.start if gap else size)
     if gap:
         yield from _read(descriptor, gap.end, size)
+
+
+def _name_of_earlier(data_dir: str, prefix: str) -> str:
+    """The folder that a run before the newest one has left; a name that nothing has where it left none."""
+    with contextlib.suppress(OSError), os.scandir(os.path.join(data_dir, FOLDER)) as found:
+        return next((entry.name for entry in found if entry.name.startswith(prefix)), prefix)
+    return prefix
 
 
 def _read(descriptor: int, start: int, end: int) -> Iterator[bytes]:

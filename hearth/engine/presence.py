@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 import time
 from typing import TYPE_CHECKING
 
 from hearth.engine import leases
-from hearth.variables import MARK
+from hearth.errors import Locked
 
 if TYPE_CHECKING:
     from hearth.runtime import Runtime
     from hearth.store.workers import WorkerRow
 
-STARTING_S = 3.0  # a worker that was started within this time and has not signed on yet is about to
+STARTING_S = 30.0  # a worker that was started within this time, lives and has not signed on yet is about to
+LOCK_MS = 5_000  # for others to start one
 MARKER = "worker.starting"
 LOG = "worker.log"
 
@@ -27,10 +29,20 @@ def ensure_worker(runtime: Runtime, *, ring: bool = True) -> bool:
     `DatabaseError`, `OSError`."""
     if ring:
         runtime.host.ring(runtime.bells)
-    if workers(runtime) or _is_starting(runtime):
-        return False
-    _start(runtime)
-    return True
+    return not _is_there(runtime) and _start_alone(runtime)
+
+
+def _is_there(runtime: Runtime) -> bool:
+    return bool(workers(runtime)) or _is_starting(runtime)
+
+
+def _start_alone(runtime: Runtime) -> bool:
+    """Start a worker, unless another process does that at this very moment."""
+    with contextlib.suppress(Locked), runtime.host.lock(f"{_marker(runtime)}.lock", LOCK_MS):
+        if not _is_there(runtime):
+            _start(runtime)
+            return True
+    return False
 
 
 def workers(runtime: Runtime) -> list[WorkerRow]:
@@ -60,35 +72,41 @@ def _marker(runtime: Runtime) -> str:
 
 
 def _is_starting(runtime: Runtime) -> bool:
+    """Whether a process that was started not long ago, and lives, has not become a worker yet."""
     try:
-        age = time.time() - os.stat(_marker(runtime)).st_mtime
-    except OSError:
+        with open(_marker(runtime), encoding="ascii") as file:
+            age = time.time() - os.fstat(file.fileno()).st_mtime
+            pid, start = file.read().split()
+    except (OSError, ValueError):
         return False
-    return 0 <= age < STARTING_S
+    return abs(age) < STARTING_S and runtime.host.process_start(int(pid)) == start
 
 
 def signed_on(runtime: Runtime) -> None:
     """Tell that a worker that was started is one now."""
-    import contextlib
-
-    with contextlib.suppress(OSError):
+    # Who started it holds the lock until the marker is written.
+    with contextlib.suppress(OSError, Locked), runtime.host.lock(f"{_marker(runtime)}.lock", LOCK_MS):
         os.remove(_marker(runtime))
 
 
 def _start(runtime: Runtime) -> None:
-    with open(_marker(runtime), "w", encoding="ascii"):
-        """Its time says when the start was."""
     package = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
     words = [sys.executable, "-P", "-c", _PROGRAM, package, "worker", "--background", "--data-dir", runtime.data_dir]
     if runtime.config is not None and (file := runtime.config.flags.config):
         words += ["--config", os.path.abspath(file)]
-    runtime.host.start_background(words, _environment(runtime), os.path.join(runtime.data_dir, LOG))
+    pid = runtime.host.start_background(words, _environment(runtime), os.path.join(runtime.data_dir, LOG))
+    # Where it cannot be written, a second worker is started in vain, which does no harm.
+    with contextlib.suppress(OSError), open(_marker(runtime), "w", encoding="ascii") as marker:
+        marker.write(f"{pid} {runtime.host.process_start(pid) or 'gone'}\n")
 
 
 def _environment(runtime: Runtime) -> dict[str, str]:
-    """This process's, and the settings of workers as they are here: the worker stands in no project's folder."""
+    """This process's, and the settings of workers as they are here: the worker stands in no project's folder. It is
+    no part of a program of hearth that this process may belong to, and does not end with that."""
+    from hearth.settings import JOB_VARIABLE
+    from hearth.variables import MARK
+
     settings = runtime.settings.worker
     values = {f"HEARTH_WORKER_{name.upper()}": getattr(settings, name) for name in settings.__dataclass_fields__}
-    # Without the mark of the program that this process may be a part of: its end is not the worker's.
-    inherited = {name: value for name, value in os.environ.items() if name != MARK}
+    inherited = {name: value for name, value in os.environ.items() if name not in (MARK, JOB_VARIABLE)}
     return {**inherited, **{name: str(value) for name, value in values.items()}}

@@ -101,9 +101,9 @@ class Running:
         """Whether the program has ended, and of one that was to be ended nothing is left."""
         if self.process.ended is None:
             return False
-        if self.ending is None or self.process.is_gone():
+        if self.ending is None:
             return True
-        if self.killed_at is None:
+        if self.killed_at is None:  # also what went away from its group, which nobody asked to end
             self.killed_at = time.monotonic()
             self.process.kill()
         return self.process.is_gone() or time.monotonic() > self.killed_at + GONE_S

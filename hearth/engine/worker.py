@@ -2,39 +2,37 @@
 
 It waits, without a time limit that matters, for its bell, for the end of a program, for the end of another worker,
 and for the next thing that is due. Nothing that goes wrong in one pass ends it: work stays where it is in the
-database, and the next pass tries again.
+database, and the next pass tries again. Nothing that is wrong about one job keeps it from the others.
 """
 
 from __future__ import annotations
 
+import sqlite3
 import time
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from hearth.clock import parse_timestamp
-from hearth.engine import finish, leases, presence, recovery, recurring, start
+from hearth.engine import claims, finish, leases, presence, recovery, recurring
 from hearth.engine.leases import BEAT_S, LEASE_S, Kind
 from hearth.engine.moves import milliseconds_between, move
 from hearth.engine.outputs import Outputs
-from hearth.engine.presence import usual_parallel
 from hearth.engine.running import Ended, Ending, Running, outcome
 from hearth.engine.spec import Spec
+from hearth.engine.troubles import FIRST_PAUSE_S, Troubles
 from hearth.errors import HearthError
-from hearth.platforms.processes import Exit
 from hearth.store import jobs, workers
-from hearth.store.jobs import Job, JobState
+from hearth.store.jobs import Job, JobState, ToEnd
 
 if TYPE_CHECKING:
-    import sqlite3
-
     from hearth.cancellation import Cancellation
     from hearth.platforms.bells import Bell
     from hearth.runtime import Runtime
 
 EXPIRE_AT_ONCE = 500
-FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.1, 5.0  # after a pass that failed
+WRITE_WAIT_MS = 2_000  # for a busy database; programs are looked at in between
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,15 +41,6 @@ class Timing:
 
     beat_s: float = BEAT_S
     lease_s: float = LEASE_S
-
-
-@dataclass(slots=True)
-class Claimed:
-    """A job that is this worker's, and has not started yet."""
-
-    job: Job
-    spec: Spec
-    inherited: dict[str, str]
 
 
 class Worker:
@@ -69,9 +58,11 @@ class Worker:
         self._next_beat = 0.0
         self._idle_since: float | None = None
         self._running: dict[int, Running] = {}
+        self._to_end: dict[int, Ending] = {}  # found now, not stored yet
         self._ended: dict[int, tuple[Ended, finish.Kept]] = {}  # not stored yet
         self._peers = recovery.Peers(runtime)
-        self._failures = 0
+        self._troubles = Troubles(runtime)
+        self._stop = runtime.cancelled
         self._next_due_ms: int | None = None
         self._seen_ms: int | None = None  # the newest look at the clock
         self._rings = False
@@ -82,7 +73,7 @@ class Worker:
 
     def run(self, stop: Cancellation) -> None:
         """Work. Programs that run when it is stopped run on: another worker takes them over."""
-        runtime = self._runtime
+        runtime, self._stop = self._runtime, stop
         with ExitStack() as stack:
             bell = runtime.host.make_bell(runtime.bells)
             stack.callback(bell.close)
@@ -96,38 +87,34 @@ class Worker:
 
     def _pass_safely(self, bell: Bell) -> bool:
         """One pass and one wait; whether the worker is to end because it is idle."""
-        bell.clear()
         try:
-            idle = self._pass()
-            self._failures = 0
+            bell.clear()
+            if self._pass():
+                return True
+            ready = [bell.waitable, *self._peers.waitables]
+            ready += [each.process.waitable for each in self._running.values() if each.process.ended is None]
+            self._runtime.host.wait_any(ready, self._seconds_to_wait())
+            self._troubles.are_over()
         except Exception as error:
-            self._note_failure(error)
-            idle = False
-        if idle:
-            return True
-        ready = [bell.waitable, *self._peers.waitables]
-        ready += [each.process.waitable for each in self._running.values() if each.process.ended is None]
-        self._runtime.host.wait_any(ready, self._seconds_to_wait())
+            self._troubles.note(error)
+            self._next_beat = 0.0  # which finds again what the pass that was broken off has left
+            self._rest(bell)
         return False
 
-    def _note_failure(self, error: Exception) -> None:
-        """The database is busy, the disk full, or there is a bug here: told once, tried again and again."""
-        self._failures += 1
-        if self._failures > 1 and isinstance(error, (HearthError, OSError)):
+    def _rest(self, bell: Bell) -> None:
+        """Pause after a pass that failed. Only a ring shortens it: what else is ready would be so again at once."""
+        bell.clear()  # of the pass's own rings
+        if self._stop.is_set():
             return
-        if isinstance(error, (HearthError, OSError)):
-            self._runtime.log.warning(f"the worker tries again: {error}")
-            self._runtime.notice(f"hearth: the worker tries again: {error}")
-        elif self._failures in (1, 10):
-            from hearth.crash import write_traceback
-
-            where = write_traceback(self._runtime.data_dir, error)
-            self._runtime.log.warning(f"a bug in the worker, which tries again: {error!r}; see {where}")
+        looks = [each.next_look - time.monotonic() for each in self._running.values()]
+        pause = max(FIRST_PAUSE_S, min([self._troubles.pause_s, *looks]))
+        try:
+            self._runtime.host.wait_any([bell.waitable], pause)
+        except OSError:
+            self._runtime.clock.sleep(pause)
 
     def _seconds_to_wait(self) -> float:
         now = time.monotonic()
-        if self._failures:
-            return min(FIRST_PAUSE_S * 2.0 ** min(self._failures - 1, 10), LONGEST_PAUSE_S)
         times: list[float] = [self._next_beat, *(each.next_look for each in self._running.values())]
         if self._next_due_ms is not None:
             times.append(now + (self._next_due_ms - self._runtime.clock.now_ms()) / 1000)
@@ -138,37 +125,41 @@ class Worker:
     def _pass(self) -> bool:
         """Do what is due; whether there has been nothing to do for long."""
         now = time.monotonic()
+        self._look_at_running(now)  # first, since it needs no database: what is to be killed is killed in time
         if now >= self._next_beat or self._peers.has_ended():
             self._beat(now)
-        self._look_at_running(now)
-        claimed = self._settle()
-        started = self._start(claimed)
-        if self._rings or started:
-            self._rings = False
-            _ring(self._runtime)
+        try:
+            self._start(self._settle())
+        finally:
+            if self._rings:
+                self._rings = False
+                _ring(self._runtime)
         return self._is_idle(now)
+
+    def _write(self) -> AbstractContextManager[sqlite3.Connection]:
+        return self._runtime.store.write(wait_ms=WRITE_WAIT_MS)
 
     # Being a worker among others.
 
     def _beat(self, now: float) -> None:
         runtime = self._runtime
-        with runtime.store.write() as tx:
+        with self._write() as tx:
             is_known = bool(self._id) and workers.beat(tx, self._id, leases.beat_now())
         if not is_known:
             # Either this is the beginning, or another worker took this one for dead: the jobs are that one's by now.
             self._let_go()
             self._id = leases.sign_on(runtime, self._kind).id
             presence.signed_on(runtime)
-        with runtime.store.write() as tx:
+        with self._write() as tx:
             held = leases.take_over(tx, runtime, self._id, self._timing.lease_s)
-        self._let_go({job.seq for job in held})
+        self._let_go({(job.seq, job.mark) for job in held})
         for job in held:
             if job.seq not in self._running and job.seq not in self._ended:
-                self._adopt(job)
+                self._adopt_safely(job)
         self._peers.look(self._id)
         self._look_at_clock()
         self._next_beat = now + self._timing.beat_s
-        finish.keep_later(runtime)
+        self._rings |= finish.keep_later(runtime) > 0
 
     def _look_at_clock(self) -> None:
         """Plan slots anew if the clock was put back, here or, before the first look, perhaps while nobody was there."""
@@ -177,12 +168,14 @@ class Worker:
             recurring.plan_anew(self._runtime)
         self._seen_ms = now_ms
 
-    def _let_go(self, kept: set[int] | None = None) -> None:
-        """Forget jobs, which are another worker's by now; their programs run on."""
-        for seq in [seq for seq in self._running if seq not in (kept or ())]:
-            self._running.pop(seq).process.close()
-        for seq in [seq for seq in self._ended if seq not in (kept or ())]:
-            del self._ended[seq]
+    def _let_go(self, kept: Collection[tuple[int, str | None]] = ()) -> None:
+        """Forget runs, which are another worker's by now, or were and made room for another run; programs run on."""
+        for seq, running in list(self._running.items()):
+            if (seq, running.job.mark) not in kept:
+                self._running.pop(seq).process.close()
+        for seq, (ended, _) in list(self._ended.items()):
+            if (seq, ended.job.mark) not in kept:
+                del self._ended[seq]
 
     def _sign_off(self) -> None:
         with self._quietly(), self._runtime.store.write() as tx:
@@ -195,6 +188,12 @@ class Worker:
             yield
         except HearthError as error:
             self._runtime.log.warning(f"the worker {self._id} could not sign off: {error}")
+
+    def _adopt_safely(self, job: Job) -> None:
+        try:
+            self._adopt(job)
+        except Exception as error:  # tried again at the next beat
+            self._troubles.note_about(job, error)
 
     def _adopt(self, job: Job) -> None:
         """Look after a job that a worker that is gone had started, or was about to start."""
@@ -216,70 +215,79 @@ class Worker:
     # Programs that run.
 
     def _look_at_running(self, now: float) -> None:
-        for seq, running in list(self._running.items()):
-            if running.is_over:
-                del self._running[seq]
-                self._end(outcome(running))
-                running.process.close()
-            elif (why := self._look(running, now)) is not None:
-                self._end_because(running, why)
+        self._to_end.clear()
+        for running in list(self._running.values()):
+            try:
+                self._look(running, now)
+            except Exception as error:
+                self._troubles.note_about(running.job, error)
 
-    def _look(self, running: Running, now: float) -> Ending | None:
-        try:
-            return running.look(now)
-        except OSError as error:  # the other jobs are looked at all the same
-            self._runtime.log.warning(f"{running.job.id} could not be looked at: {error}")
-            return None
-
-    def _end_because(self, running: Running, why: Ending) -> None:
-        # Stored first: whoever adopts the job then knows what its end means.
-        with self._runtime.store.write() as tx:
-            jobs.want_end(tx, running.job.seq, why)
-        running.end(why)
+    def _look(self, running: Running, now: float) -> None:
+        if running.is_over:
+            self._end(outcome(running))
+            del self._running[running.job.seq]
+            running.process.close()
+        elif (why := running.look(now)) is not None and running.ending is None:
+            self._to_end[running.job.seq] = why
 
     def _end(self, ended: Ended) -> None:
         self._ended[ended.job.seq] = ended, finish.keep_outputs(self._runtime, ended.job, ended.outputs)
 
     # The queue.
 
-    def _settle(self) -> list[Claimed]:
+    def _settle(self) -> list[Job]:
         """Store what ended, move on what is due, and claim what may start, all in one transaction."""
         runtime = self._runtime
         free = max(0, runtime.detacher.most - len(self._running))
         with runtime.store.read() as view:
+            wanted = jobs.next_to_run(view, parallel=presence.usual_parallel(runtime), most=free)
             endings = jobs.to_end(view, self._id) if self._running else {}
-            wanted = jobs.next_to_run(view, parallel=usual_parallel(runtime), most=free)
             self._next_due_ms = _milliseconds(jobs.next_due(view))
-        for seq, wanted_end in endings.items():
-            if seq in self._running:
-                self._running[seq].end(Ending(wanted_end.ending), wanted_end.grace_ms)
+        self._ask_to_end(endings)
         is_due = self._next_due_ms is not None and self._next_due_ms <= runtime.clock.now_ms()
-        if not (self._ended or wanted or is_due):
+        if not (self._ended or self._to_end or wanted or is_due):
             return []
-        with runtime.store.write() as tx:
-            stored = self._store_ended(tx)
+        with self._write() as tx:
+            stored = list(self._store_ended(tx))
+            endings = dict(self._store_endings(tx))
             if is_due:
                 self._move_on(tx)
-            claimed = list(self._claim(tx, free))
+            claimed = list(claims.claim(tx, runtime, self._id, free))
             self._next_due_ms = _milliseconds(jobs.next_due(tx))
-        self._forget_ended(stored)
+        self._forget(stored)
+        self._ask_to_end(endings)
         return claimed
 
-    def _store_ended(self, tx: sqlite3.Connection) -> set[int]:
-        """Which of the jobs that ended were this worker's still, and are stored."""
-        return {
-            seq
-            for seq, (ended, kept) in self._ended.items()
-            if finish.store(tx, self._runtime, ended, kept, holder=self._id) is not None
-        }
+    def _ask_to_end(self, endings: Mapping[int, ToEnd]) -> None:
+        for seq, wanted in endings.items():
+            if seq in self._running:
+                self._running[seq].end(Ending(wanted.ending), wanted.grace_ms)
 
-    def _forget_ended(self, stored: set[int]) -> None:
-        for seq, (ended, kept) in self._ended.items():
+    def _store_ended(self, tx: sqlite3.Connection) -> Iterator[tuple[Ended, finish.Kept, JobState | None]]:
+        """Each with what it became; None where it is another worker's by now."""
+        for ended, kept in self._ended.values():
+            try:
+                with jobs.alone(tx):
+                    state = finish.store(tx, self._runtime, ended, kept, holder=self._id)
+            except (HearthError, OSError, sqlite3.OperationalError):  # which the others meet, too
+                raise
+            except Exception as error:
+                self._troubles.note_about(ended.job, error)
+            else:
+                yield ended, kept, state
+
+    def _store_endings(self, tx: sqlite3.Connection) -> Iterator[tuple[int, ToEnd]]:
+        # Stored before anything is done: whoever adopts the job then knows what its end means.
+        for seq, why in self._to_end.items():
+            if jobs.want_end(tx, seq, why, holder=self._id):
+                yield seq, ToEnd(why, None)
+
+    def _forget(self, stored: list[tuple[Ended, finish.Kept, JobState | None]]) -> None:
+        for ended, kept, state in stored:
             self._rings = True
-            # The files of a job that was taken over are what its new worker makes artifacts of.
-            if seq in stored and ended.outputs is not None and not kept.in_files:
-                ended.outputs.remove()
-        self._ended.clear()
+            del self._ended[ended.job.seq]
+            if state is not None and not kept.in_files:
+                Outputs.of(self._runtime, ended.job).remove()
 
     def _move_on(self, tx: sqlite3.Connection) -> None:
         now = self._runtime.now()
@@ -289,82 +297,52 @@ class Worker:
         recurring.fire(tx, self._runtime)
         self._rings = True
 
-    def _claim(self, tx: sqlite3.Connection, free: int) -> Iterator[Claimed]:
-        now = self._runtime.now()
-        for job in jobs.next_to_run(tx, parallel=usual_parallel(self._runtime), most=free):
-            mark = start.new_mark(self._runtime)
-            changes: dict[str, Any] = {"worker": self._id, "mark": mark, "attempt": job.attempt + 1}
-            waited_ms = milliseconds_between(job.queued_at, now)
-            if move(tx, job, JobState.RUNNING, **changes, waited_ms=waited_ms):
-                own = replace(job, state=JobState.RUNNING, **changes)
-                yield Claimed(own, Spec.from_json(job.spec), jobs.variables(tx, job.environment))
-
-    def _start(self, claimed: list[Claimed]) -> bool:
-        """Start what was claimed: each program is held back until the database knows which process it is."""
+    def _start(self, claimed: list[Job]) -> None:
+        """Start what was claimed: each program is held back until the database knows which process it is. Raises what
+        kept some of them, which go back to the queue, from starting."""
         held: list[Running] = []
-        for each in claimed:
+        passing: Exception | None = None
+        for job in claimed:
             try:
-                held.append(self._held_back(each))
+                held.append(claims.held_back(self._runtime, job))
             except Exception as error:
-                self._could_not_start(each.job, error)
+                passing = error if claims.will_pass(error) else passing
+                self._could_not_start(job, error)
         if held:
             self._release(held)
-        return bool(claimed)  # rung also for what could not start, which the next pass stores
-
-    def _held_back(self, claimed: Claimed) -> Running:
-        job, outputs = claimed.job, Outputs.of(self._runtime, claimed.job)
-        assert job.mark is not None
-        process = start.held_back(self._runtime, job.id, claimed.spec, claimed.inherited, job.mark, outputs)
-        return Running(job, claimed.spec, process, outputs, None)
+        self._rings |= bool(claimed)  # also for what could not start, which the next pass stores
+        if passing is not None:
+            raise passing
 
     def _could_not_start(self, job: Job, error: Exception) -> None:
-        if not isinstance(error, (HearthError, OSError)):
-            from hearth.crash import internal
-
-            error = internal(self._runtime.data_dir, error)
-        code = error.code if isinstance(error, HearthError) else "system_error"
-        status = {"program_not_found": 127, "not_executable": 126}.get(code)
-        self._ended[job.seq] = (
-            Ended(job, JobState.FAILED, Exit(status, None, None, None), code, str(error)),
-            finish.NOTHING,
-        )
+        never = Ended(job, JobState.QUEUED)
+        if not claims.will_pass(error):
+            never = claims.never_started(self._runtime, job, error)
+        self._ended[job.seq] = never, finish.NOTHING
 
     def _release(self, held: list[Running]) -> None:
         try:
-            mine = self._note_processes(held)
+            mine = claims.note_processes(self._runtime, self._id, held, wait_ms=WRITE_WAIT_MS)
         except BaseException:
             for running in held:
-                self._discard(running, cancelled=False)
+                self._discard(running)
             raise
         for running in held:
             if running.job.seq not in mine:
-                self._discard(running, cancelled=running.job.ending is not None)
+                self._discard(running)
+                running.outputs.remove()
                 continue
             running.process.release()
             if running.spec.timeout_ms is not None:
                 running.deadline = time.monotonic() + running.spec.timeout_ms / 1000
             self._running[running.job.seq] = running
 
-    def _discard(self, running: Running, *, cancelled: bool) -> None:
-        """Take a program back that was not let go, since its job was cancelled or taken over in this very moment."""
+    def _discard(self, running: Running) -> None:
+        """Take back a program that was not let go: its job was cancelled or taken over in this very moment, or it
+        could not be stored."""
         running.process.discard()
-        running.outputs.remove()
-        state = JobState.CANCELLED if cancelled else JobState.QUEUED
+        state = JobState.QUEUED if running.job.ending is None else JobState.CANCELLED
         self._ended[running.job.seq] = Ended(running.job, state), finish.NOTHING
-
-    def _note_processes(self, held: list[Running]) -> set[int]:
-        mine = set()
-        now = self._runtime.now()
-        with self._runtime.store.write(durable=True) as tx:
-            for running in held:
-                record = running.process.record
-                facts: dict[str, Any] = {"pid": record.pid, "pid_start": record.start, "boot": record.boot}
-                if jobs.hold(tx, running.job.seq, self._id, **facts, started_at=now):
-                    mine.add(running.job.seq)
-                    running.job = replace(running.job, **facts, started_at=now)
-                elif (now_stored := jobs.find_by_seq(tx, running.job.seq)) is not None:
-                    running.job = replace(running.job, ending=now_stored.ending)
-        return mine
 
     def _is_idle(self, now: float) -> bool:
         """Whether this worker has had nothing to do for as long as it was told to wait, and has signed off."""
@@ -380,7 +358,7 @@ class Worker:
         if now - self._idle_since < self._idle_exit_ms / 1000:
             return False
         # In one transaction: who submits afterwards sees that there is no worker, who did before is seen here.
-        with self._runtime.store.write() as tx:
+        with self._write() as tx:
             return jobs.is_idle(tx) and workers.delete(tx, self._id)
 
 

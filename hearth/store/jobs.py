@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
@@ -208,12 +209,13 @@ def job_of(row: sqlite3.Row) -> Job:
     return Job(**values)
 
 
-# One statement for every move: what a state may not have is null, what does not change is kept.
+# One statement for every move: what a state may not have is null, what does not change is kept. So is the mark, by
+# which the outputs of the newest run are found.
 
 _MOVE = """
     UPDATE jobs SET
-        state = :to, worker = :worker, pid = NULL, pid_start = NULL, boot = NULL, mark = :mark, ending = NULL,
-        grace_ms = NULL, unmet = coalesce(:unmet, unmet), due_at = coalesce(:due_at, due_at),
+        state = :to, worker = :worker, pid = NULL, pid_start = NULL, boot = NULL, mark = coalesce(:mark, mark),
+        ending = NULL, grace_ms = NULL, unmet = coalesce(:unmet, unmet), due_at = coalesce(:due_at, due_at),
         attempt = coalesce(:attempt, attempt),
         restarts = coalesce(:restarts, restarts), queued_at = coalesce(:queued_at, queued_at),
         started_at = coalesce(:started_at, started_at), ended_at = :ended_at,
@@ -238,6 +240,20 @@ def move(
     assert changes.keys() <= _NOTHING.keys(), changes
     values = {**_NOTHING, **changes, "seq": seq, "was": was, "to": to, "holder": holder}
     return tx.execute(_MOVE, values).rowcount == 1
+
+
+@contextlib.contextmanager
+def alone(tx: sqlite3.Connection) -> Iterator[None]:
+    """What is done about one job: when that raises, none of it has happened, and the transaction goes on."""
+    tx.execute("SAVEPOINT job")
+    try:
+        yield
+    except BaseException:
+        if tx.in_transaction:  # some errors, such as a full disk, have rolled all of it back
+            tx.execute("ROLLBACK TO job")
+            tx.execute("RELEASE job")
+        raise
+    tx.execute("RELEASE job")
 
 
 # What a worker asks in every pass names its index. SQLite would take a wider one, such as that of all states, and read
@@ -279,9 +295,12 @@ def next_to_run(view: sqlite3.Connection, *, parallel: int, most: int) -> list[J
 
 _HOLD = """
     UPDATE jobs SET pid = :pid, pid_start = :pid_start, boot = :boot, started_at = :started_at
-    WHERE seq = :seq AND state = 'running' AND worker = :holder AND ending IS NULL
+    WHERE seq = :seq AND state = 'running' AND worker = :holder AND mark = :mark AND ending IS NULL
 """
-_END_IT = "UPDATE jobs SET ending = :ending WHERE seq = :seq AND state = 'running' AND ending IS NULL"
+_END_IT = """
+    UPDATE jobs SET ending = :ending
+    WHERE seq = :seq AND state = 'running' AND ending IS NULL AND (:holder IS NULL OR worker = :holder)
+"""
 _GRACE = "UPDATE jobs SET grace_ms = :grace_ms WHERE seq = :seq AND state = 'running'"
 _TO_END = """
     SELECT seq, ending, grace_ms FROM jobs INDEXED BY jobs_running
@@ -306,24 +325,21 @@ _HOLDERS = """
 
 
 def hold(
-    tx: sqlite3.Connection, seq: int, holder: str, *, pid: int, pid_start: str, boot: str, started_at: str
+    tx: sqlite3.Connection, seq: int, holder: str, mark: str, *, pid: int, pid_start: str, boot: str, started_at: str
 ) -> bool:
     """Note which process a claimed job is, before that may start; false when it is no longer `holder`'s to start."""
-    return (
-        tx.execute(
-            _HOLD,
-            {"seq": seq, "holder": holder, "pid": pid, "pid_start": pid_start, "boot": boot, "started_at": started_at},
-        ).rowcount
-        == 1
-    )
+    facts = {"pid": pid, "pid_start": pid_start, "boot": boot, "started_at": started_at}
+    return tx.execute(_HOLD, {"seq": seq, "holder": holder, "mark": mark, **facts}).rowcount == 1
 
 
-def want_end(tx: sqlite3.Connection, seq: int, ending: str, *, grace_ms: int | None = None) -> bool:
-    """Ask for the end of a running job; false when it does not run, or is being ended already. It has `grace_ms` for
-    that in place of its own, also when it is being ended already."""
+def want_end(
+    tx: sqlite3.Connection, seq: int, ending: str, *, grace_ms: int | None = None, holder: str | None = None
+) -> bool:
+    """Ask for the end of a running job; false when it does not run, is being ended already, or is no longer
+    `holder`'s. It has `grace_ms` for that in place of its own, also when it is being ended already."""
     if grace_ms is not None:
         tx.execute(_GRACE, {"seq": seq, "grace_ms": grace_ms})
-    return tx.execute(_END_IT, {"seq": seq, "ending": ending}).rowcount == 1
+    return tx.execute(_END_IT, {"seq": seq, "ending": ending, "holder": holder}).rowcount == 1
 
 
 class ToEnd(NamedTuple):

@@ -36,7 +36,7 @@ class Solid:
 
 @pytest.fixture
 def outputs(runtime: Runtime) -> Outputs:
-    made = Outputs(runtime.host, runtime.data_dir, "job_1", 1, MOST)
+    made = Outputs(runtime.host, runtime.data_dir, "job_1.1", MOST)
     made.make_folder()
     return made
 
@@ -102,7 +102,7 @@ def test_a_little_above_the_bound_the_middle_is_left_out_when_it_is_stored(
 
 
 def test_an_odd_bound_keeps_as_much_of_either_end(runtime: Runtime) -> None:
-    outputs = Outputs(runtime.host, runtime.data_dir, "job_1", 1, MOST + 1)
+    outputs = Outputs(runtime.host, runtime.data_dir, "job_1.1", MOST + 1)
     outputs.make_folder()
     prints(outputs, MOST + 1)
     assert stored(outputs, runtime) == (MOST + 1, pattern(0, MOST + 1))
@@ -141,7 +141,7 @@ def test_a_worker_with_another_bound_goes_on_from_the_hole_that_there_is(
 ) -> None:
     prints(outputs, MOST + SLACK_BYTES)
     needs_holes(outputs)
-    later = Outputs(runtime.host, runtime.data_dir, "job_1", 1, other)
+    later = Outputs(runtime.host, runtime.data_dir, "job_1.1", other)
     size = MOST + 3 * SLACK_BYTES
     prints(later, size)
     assert later.bound(OUT)
@@ -150,7 +150,7 @@ def test_a_worker_with_another_bound_goes_on_from_the_hole_that_there_is(
 
 
 def test_where_there_are_no_holes_that_is_told_only_once_it_is_too_much(runtime: Runtime) -> None:
-    outputs = Outputs(Solid(runtime.host), runtime.data_dir, "job_1", 1, MOST)  # type: ignore[arg-type]
+    outputs = Outputs(Solid(runtime.host), runtime.data_dir, "job_1.1", MOST)  # type: ignore[arg-type]
     outputs.make_folder()
     prints(outputs, MOST + SLACK_BYTES - 1)
     assert outputs.bound(OUT)

@@ -32,9 +32,15 @@ class Ringing(Worker):
 
 @contextmanager
 def working(
-    runtime: Runtime, *, timing: Timing = QUICK, make: Callable[..., Worker] = Worker, kind: Kind = Kind.FOREGROUND
+    runtime: Runtime,
+    *,
+    timing: Timing = QUICK,
+    make: Callable[..., Worker] = Worker,
+    kind: Kind = Kind.FOREGROUND,
+    ends_all: bool = True,
 ) -> Iterator[Worker]:
-    """A worker on the same data directory, with a database connection of its own, until the block is left."""
+    """A worker on the same data directory, with a database connection of its own, until the block is left. Without
+    `ends_all` what runs then runs on."""
     stop = Cancellation()
     own = runtime.for_call(cancelled=stop, opener=StoreOpener())
     worker = make(own, kind, timing=timing)
@@ -43,7 +49,7 @@ def working(
     try:
         yield worker
     finally:
-        if thread.is_alive():
+        if thread.is_alive() and ends_all:
             end_all(runtime)
         stop.set()
         thread.join(PATIENCE_S)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from hearth import identifiers, secrets
 from hearth.clock import parse_timestamp, timestamp
-from hearth.engine.moves import ready_state
+from hearth.engine.moves import ready_state, settle
 from hearth.engine.spec import Retry, Spec
 from hearth.errors import Conflict, InvalidInput, NotDirectory, Problem, SecretRefused, invalid
 from hearth.plain import plain, readable
@@ -197,6 +197,8 @@ def _insert(
     resolved = resolve(tx, runtime, prepared.asked.dependencies, ids, prepared.id, allow_missing=allow_missing)
     job = new_job(runtime, prepared, resolved, environment, digest)
     jobs.insert(tx, job, labels=prepared.asked.labels, dependencies=resolved.dependencies)
+    if job.ended_at is not None:
+        settle(tx, job.id, job.state, job.ended_at)
     return JobQueued(id=job.id, state=job.state, title=job.title)
 
 
