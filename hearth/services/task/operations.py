@@ -74,6 +74,13 @@ FAMILY = Family(
             live=True,
         ),
         Operation(
+            "send",
+            "send:send",
+            Effect.WRITE,
+            "Send text to a job that was submitted with --open-stdin.",
+            examples=("hearth task send job_01m8ptc6 yes", "hearth task send job_01m8ptc6 --eof"),
+        ),
+        Operation(
             "groups",
             "groups:list_groups",
             Effect.READ,
