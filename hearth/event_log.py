@@ -91,8 +91,9 @@ def _named(key: str | None) -> str | None:
 
 
 def _entity(given: Any, result: Any) -> str | None:
-    """What the call was about: the receipt that it left, the path, or the artifact."""
-    for holder, name in ((result, "receipt"), (result, "path"), (given, "path"), (result, "artifact"), (result, "id")):
+    """What the call was about: the receipt that it left, the path, the artifact, or the schedule."""
+    places = ((result, "receipt"), (result, "path"), (given, "path"), (result, "artifact"), (result, "schedule"))
+    for holder, name in (*places, (result, "id")):
         found = getattr(holder, name, None)
         found = getattr(found, "id", found)
         if isinstance(found, str):

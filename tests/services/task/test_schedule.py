@@ -242,8 +242,14 @@ def test_a_worker_that_waits_for_nothing_else_hears_of_a_new_schedule(runtime: R
         assert wait_until(runtime, lambda view: view.execute(completed, {"id": made.id}).fetchone(), 4, starts=False)
 
 
-def test_the_event_of_a_schedule_holds_no_words_of_its_program(runtime: Runtime) -> None:
-    schedule(runtime, args=["private", "words"])
+def test_the_event_of_a_schedule_names_it_and_holds_no_words_of_its_program(runtime: Runtime) -> None:
+    made = schedule(runtime, args=["private", "words"])
     with runtime.store.read() as view:
-        rows = view.execute("SELECT data FROM events WHERE operation = 'task.schedule'").fetchall()
-    assert [json.loads(row[0])["args"] for row in rows] == [{"length": 2}]
+        rows = view.execute("SELECT entity, data FROM events WHERE operation = 'task.schedule'").fetchall()
+    assert [(row[0], json.loads(row[1])["args"]) for row in rows] == [(made.id, {"length": 2})]
+
+
+def test_a_shell_completes_the_names_of_schedules(runtime: Runtime, hearth: Hearth) -> None:
+    for name in ("nightly", "night", "sync"):
+        schedule(runtime, name)
+    assert hearth("__complete", "schedule", "ni").out.split() == ["night", "nightly"]
