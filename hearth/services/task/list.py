@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from typing import Annotated
 
 from hearth.errors import invalid
@@ -34,7 +35,9 @@ class ListJobs:
         None
     )
     until: Annotated[str | None, Len(1, 64), Help("Submitted not after this time.")] = None
-    schedule: Annotated[str | None, Len(1, 64), Help("Only those that the schedule with this id made.")] = None
+    schedule: Annotated[
+        str | None, Len(1, 100), Cli(completes="schedule"), Help("Only those that this schedule made: its name or id.")
+    ] = None
     limit: Annotated[int, Ge(1), Le(1_000), Cli(names=("-n",)), Help("Most jobs in an answer.")] = 50
     cursor: Annotated[str | None, Len(1, 40), Help("Go on after an earlier answer's `next_cursor`.")] = None
 
@@ -63,7 +66,7 @@ def list_jobs(runtime: Runtime, given: ListJobs) -> JobList:
             text=given.text or "",
             since=time_bound("since", given.since, ""),
             until=time_bound("until", given.until, "~"),
-            schedule=given.schedule,
+            schedule=_schedule(view, given.schedule),
             conversation=conversation_of(runtime),
         )
         shown = found[: given.limit]
@@ -79,3 +82,13 @@ def _states(given: ListJobs) -> tuple[JobState, ...]:
     if given.unfinished and given.states:
         raise invalid("unfinished", "not_both", "states and unfinished exclude each other")
     return UNFINISHED if given.unfinished else given.states
+
+
+def _schedule(view: sqlite3.Connection, word: str | None) -> str | None:
+    """The id. Jobs outlive their schedule, whose id then stands for itself."""
+    if word is None:
+        return None
+    from hearth.store import schedules
+
+    found = schedules.find(view, word)
+    return found.id if found else word

@@ -43,6 +43,19 @@ def test_a_schedule_tells_what_became_of_its_last_job_and_when_the_next_is_made(
     assert call(runtime, "list").jobs[0].id == shown.last_job
 
 
+def test_the_jobs_of_a_schedule_are_listed_by_its_name_and_still_by_its_id_when_it_is_gone(runtime: Runtime) -> None:
+    clock = set_clock(runtime)
+    made = schedule(runtime, every_ms=HOUR)
+    schedule(runtime, "other", every_ms=HOUR)
+    clock.move(HOUR)
+    fire(runtime)
+    (job,) = call(runtime, "list", schedule="nightly").jobs
+    assert job.schedule == made.id
+    call(runtime, "unschedule", names=["nightly"])
+    assert [each.id for each in call(runtime, "list", schedule=made.id).jobs] == [job.id]
+    assert call(runtime, "list", schedule="nightly").jobs == ()
+
+
 def test_those_that_are_named_are_told_and_what_is_missing_too(runtime: Runtime) -> None:
     made = schedule(runtime)
     found = call(runtime, "schedules", names=["nightly", made.id, "nobody"])
