@@ -21,6 +21,7 @@ from hearth.engine.moves import milliseconds_between, move
 from hearth.engine.outputs import Outputs
 from hearth.engine.running import Ended, Ending, Running, outcome
 from hearth.engine.spec import Spec
+from hearth.engine.tending import Tending
 from hearth.engine.troubles import FIRST_PAUSE_S, Troubles
 from hearth.errors import HearthError
 from hearth.store import jobs, workers
@@ -64,6 +65,7 @@ class Worker:
         self._troubles = Troubles(runtime)
         self._stop = runtime.cancelled
         self._next_due_ms: int | None = None
+        self._tending = Tending(runtime, time.monotonic())
         self._seen_ms: int | None = None  # the newest look at the clock
         self._rings = False
 
@@ -160,6 +162,7 @@ class Worker:
         self._look_at_clock()
         self._next_beat = now + self._timing.beat_s
         self._rings |= finish.keep_later(runtime) > 0
+        self._tending.tend(now)
 
     def _look_at_clock(self) -> None:
         """Plan slots anew if the clock was put back, here or, before the first look, perhaps while nobody was there."""
@@ -283,6 +286,7 @@ class Worker:
                 yield seq, ToEnd(why, None)
 
     def _forget(self, stored: list[tuple[Ended, finish.Kept, JobState | None]]) -> None:
+        self._tending.note_ended(len(stored))
         for ended, kept, state in stored:
             self._rings = True
             del self._ended[ended.job.seq]

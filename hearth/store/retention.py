@@ -1,4 +1,4 @@
-"""What goes when: events, receipts and artifacts by age, backups and artifacts by size, and what no row names.
+"""What goes when: events, receipts, jobs and artifacts by age, backups and artifacts by size, and what no row names.
 
 Everything goes in small steps, so that other processes never wait long for the write lock. Rows go first; what lies
 outside the database follows, and what a kill leaves there is found by the next `hearth gc`.
@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from hearth.clock import parse_timestamp, timestamp
-from hearth.store import artifacts, events, receipts, sweeping
+from hearth.store import artifacts, events, job_removal, jobs, receipts, sweeping
 from hearth.store.blobs import NEW, Blobs
 from hearth.store.database import DROPPED_NAME, Store
 
@@ -73,11 +73,14 @@ class Retention:
         yield self.expire_events()
         yield self.expire_receipts()
         yield self.drop_backups()
+        yield self.expire_jobs()
+        yield self.remove_environments()
         yield self.expire_artifacts()
         yield self.drop_artifacts()
         yield self.remove_orphans()
         yield self.empty_trash()
         yield self.remove_left_over()
+        yield self.remove_job_folders()
         yield self.remove_crashes()
 
     def expire_events(self) -> Removed:
@@ -171,11 +174,83 @@ class Retention:
         with self.store.write() as tx:
             gone = [each for each in chosen if artifacts.delete(tx, each.id)]
             free = {each.body: each.at for each in gone if not _is_named(tx, each.body)}
+        return Forgotten(len(gone), self._remove_bodies(free))
+
+    def _remove_bodies(self, free: Mapping[str, str]) -> int:
+        """Remove bodies that nothing names, each with when it was kept; how many went."""
         # Who stores a body again, and has not said so yet, makes it younger than the row that is gone.
         removed = [
             self.blobs.remove(body, untouched_since=(parse_timestamp(at) + 1) / 1000) for body, at in free.items()
         ]
-        return Forgotten(len(gone), sum(removed))
+        return sum(removed)
+
+    def expire_jobs(self) -> Removed:
+        """Jobs that ended and are beyond `jobs_days` and `jobs_max`, with their artifacts that are not pinned."""
+        with self.store.read() as view:
+            number = max(job_removal.count(view, self._expired_jobs), self._excess_jobs(view))
+            count, size = job_removal.size(view, self._young_jobs, number)
+        if not self.dry_run:
+            while self.expire_some_jobs(STEP):
+                pass
+        return Removed("jobs", count, size)
+
+    def expire_some_jobs(self, most: int) -> int:
+        """The oldest of those, at most `most`; how many."""
+        with self.store.read() as view:
+            old = job_removal.oldest(view, self._expired_jobs, most)
+            if not old and (excess := self._excess_jobs(view)) > 0:
+                old = job_removal.oldest(view, self._young_jobs, min(most, excess))
+        return self.forget_jobs(old).rows
+
+    @property
+    def _expired_jobs(self) -> job_removal.Which:
+        return job_removal.Which(self.days_ago(self.keep.jobs_days))
+
+    @property
+    def _young_jobs(self) -> job_removal.Which:
+        """All but those of the last minute, whose ends somebody may be about to look at."""
+        return job_removal.Which(timestamp(max(0, self.now_ms - YOUNG_MS)))
+
+    def _excess_jobs(self, view: sqlite3.Connection) -> int:
+        return job_removal.count(view, job_removal.Which("~")) - self.keep.jobs_max
+
+    def forget_jobs(self, chosen: Sequence[job_removal.Old]) -> Forgotten:
+        """Remove jobs that ended, with what they left."""
+        if not chosen:
+            return Forgotten(0, 0)
+        released: list[artifacts.Old] = []
+        gone = []
+        with self.store.write() as tx:
+            for each in chosen:
+                if (left := job_removal.forget(tx, each.seq)) is not None:
+                    gone.append(each)
+                    released += left
+            free = {left.body: left.at for left in released if not _is_named(tx, left.body)}
+        for each in gone:
+            for attempt in range(1, each.attempt + 1):
+                sweeping.remove(self.host, self._folder("jobs"), f"{each.id}.{attempt}")
+        return Forgotten(len(gone), self._remove_bodies(free))
+
+    def remove_environments(self) -> Removed:
+        """Variables of jobs that are gone."""
+        count = size = after = 0
+        while True:
+            with self.store.read() as view:
+                unused = job_removal.unused_environments(view, after, STEP)
+            if not unused:
+                return Removed("environments", count, size)
+            after = unused[-1][0]
+            if not self.dry_run:
+                with self.store.write() as tx:
+                    unused = [each for each in unused if job_removal.delete_environment(tx, each[0])]
+            count, size = count + len(unused), size + sum(each[1] for each in unused)
+
+    def remove_job_folders(self) -> Removed:
+        """Outputs in files whose jobs ended or are gone; not of what runs, and not what is to be kept later."""
+        folder = self._folder("jobs")
+        with self.store.read() as view:
+            old = sweeping.names_older(self.host, folder, self.grace_s)
+            return self._sweep("job files", folder, [name for name in old if _is_left_over(view, name)])
 
     def remove_orphans(self) -> Removed:
         """Bodies that no row names."""
@@ -226,6 +301,7 @@ def tend(retention: Retention, *, number: int) -> None:
     """What a process does in passing, after its `number`-th write: enough to keep up, too little to be felt."""
     retention.expire_some_receipts()
     retention.expire_some_artifacts()
+    retention.expire_some_jobs(STEP)
     if number % 16 == 0:
         retention.drop_backups()
 
@@ -262,6 +338,15 @@ def _until(excess: int, old: Iterable[T]) -> Iterator[T]:
             return
         excess -= each.bytes
         yield each
+
+
+def _is_left_over(view: sqlite3.Connection, name: str) -> bool:
+    """Whether a folder `<job>.<attempt>` holds nothing that anybody will look at again."""
+    id_, _, attempt = name.rpartition(".")
+    job = jobs.find(view, id_)
+    if job is None:
+        return True
+    return job.ended_at is not None and not (job.in_files and attempt == str(job.attempt))
 
 
 def _is_named(view: sqlite3.Connection, body: str) -> bool:

@@ -18,7 +18,7 @@ class CollectGarbage:
 class Swept:
     """What went of one kind."""
 
-    kind: Annotated[str, Help("What it was: events, receipts, backups, artifacts, bodies, trash, left over, crashes.")]
+    kind: Annotated[str, Help("What it was: events, receipts, jobs, artifacts, bodies and others.")]
     count: Annotated[int, Help("How many went, or would go.")]
     bytes: Annotated[int, Help("Their bytes; a backup that several receipts share counts for each.")]
 
@@ -32,8 +32,8 @@ class GarbageCollected:
 
 
 def collect(runtime: Runtime, given: CollectGarbage) -> GarbageCollected:
-    """Remove events, receipts, backups and artifacts that the `retention` settings no longer keep, and what nobody
-    names.
+    """Remove events, receipts, backups, jobs and artifacts that the `retention` settings no longer keep, and what
+    nobody names.
 
     Old content goes before the history that tells of it: a receipt whose backup is gone can't be undone. Everything
     goes in small steps; other processes go on working. Raises `DatabaseError`."""
@@ -45,6 +45,8 @@ def collect(runtime: Runtime, given: CollectGarbage) -> GarbageCollected:
         runtime.clock.now_ms(),
         dry_run=given.dry_run,
     )
+    if not given.dry_run:
+        runtime.host.ring(runtime.bells)  # which takes the bells of processes that are gone away
     return GarbageCollected(
         dry_run=given.dry_run,
         removed=tuple(map(_swept, retention.all())),

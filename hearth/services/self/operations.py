@@ -186,7 +186,7 @@ FAMILY = Family(
             "gc",
             "gc:collect",
             Effect.DESTROY,
-            "Remove events, receipts and backups that are no longer kept.",
+            "Remove events, receipts, backups, jobs and artifacts that are no longer kept.",
             examples=("hearth gc --dry-run",),
             surfaces=Surface.CLI,
         ),

@@ -168,5 +168,15 @@ FAMILY = Family(
             "Show when jobs will be made, of a schedule or of times that are not stored.",
             examples=("hearth task next nightly", 'hearth task next --cron "*/20 9-17 * * *" --zone UTC -n 10'),
         ),
+        Operation(
+            "prune",
+            "prune:prune",
+            Effect.DESTROY,
+            "Forget jobs that ended, with their logs and artifacts.",
+            examples=(
+                "hearth task prune --older-than 7d",
+                "hearth task prune --job-state completed --keep 100 --dry-run",
+            ),
+        ),
     ),
 )
