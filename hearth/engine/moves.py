@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from hearth.clock import parse_timestamp
 from hearth.store import jobs
-from hearth.store.jobs import FINAL, Job, JobState, Waiting
+from hearth.store.jobs import FINAL, Dependency, Job, JobState, Waiting
 
 _S = JobState
 _NEVER_STARTED = {_S.CANCELLED, _S.EXPIRED}
@@ -35,6 +35,16 @@ def move(tx: sqlite3.Connection, job: Job, to: JobState, *, holder: str | None =
     if to in FINAL:
         settle(tx, job.id, to, changes["ended_at"])
     return True
+
+
+def add(
+    tx: sqlite3.Connection, job: Job, *, labels: Iterable[str] = (), dependencies: Iterable[Dependency] = ()
+) -> None:
+    """Store a new job. One that can never start has ended at once, and what waits for its id is settled."""
+    jobs.insert(tx, job, labels=labels, dependencies=dependencies)
+    if job.state in FINAL:
+        assert job.ended_at is not None
+        settle(tx, job.id, job.state, job.ended_at)
 
 
 def _apply(tx: sqlite3.Connection, job: Job, to: JobState, holder: str | None = None, **changes: Any) -> bool:

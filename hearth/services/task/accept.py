@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from hearth import identifiers, secrets
 from hearth.clock import parse_timestamp, timestamp
-from hearth.engine.moves import ready_state, settle
+from hearth.engine.moves import add, ready_state
 from hearth.engine.spec import Retry, Spec
 from hearth.errors import Conflict, InvalidInput, NotDirectory, Problem, SecretRefused, invalid
 from hearth.plain import plain, readable
@@ -70,14 +70,22 @@ def accept(runtime: Runtime, asked: Sequence[JobFields], *, allow_missing: bool)
     around = Surroundings(runtime)
     prepared = [prepare(around, each, f"jobs.{index}." if len(asked) > 1 else "") for index, each in enumerate(asked)]
     ids = [each.id for each in prepared]
-    if len(set(ids)) < len(ids):
-        raise invalid("jobs", "not_unique", "two jobs have the same id")
+    _refuse_twice("id", ids)
+    _refuse_twice("idempotency_key", [each.idempotency_key for each in asked if each.idempotency_key])
     with runtime.store.write(durable=True) as tx:
         rows = {each.asked.env_policy: jobs.environment(tx, each.variables) for each in _one_a_policy(prepared)}
-        return tuple(
-            _insert(tx, runtime, each, ids, rows[each.asked.env_policy], allow_missing=allow_missing)
-            for each in prepared
-        )
+        known = [_known(tx, runtime, each) for each in prepared]
+        # What waits for a place of the batch waits for the job that an earlier call made there.
+        ids = [job.id if job else each.id for job, each in zip(known, prepared, strict=True)]
+        for job, each in zip(known, prepared, strict=True):
+            if job is None:
+                _insert(tx, runtime, each, ids, rows[each.asked.env_policy], allow_missing=allow_missing)
+        return tuple(_queued(tx, id_, deduplicated=job is not None) for job, id_ in zip(known, ids, strict=True))
+
+
+def _refuse_twice(name: str, words: Sequence[str]) -> None:
+    if len(set(words)) < len(words):
+        raise invalid("jobs", "not_unique", f"two jobs have the same {name}")
 
 
 def _one_a_policy(prepared: Sequence[Prepared]) -> Collection[Prepared]:
@@ -175,6 +183,23 @@ def _moment(text: str | None, field: str) -> str | None:
         raise invalid(field, "wrong_form", told) from None
 
 
+def _known(tx: sqlite3.Connection, runtime: Runtime, prepared: Prepared) -> Job | None:
+    """The job that an earlier call made with the same key. Raises `Conflict` where that was another one."""
+    key = prepared.asked.idempotency_key
+    known = jobs.find_by_key(tx, runtime.conversation, key) if key else None
+    if known is not None and known.digest != _digest(prepared):
+        raise Conflict(f"the key {key} was used for another job, {known.id}", id=known.id)
+    return known
+
+
+def _queued(tx: sqlite3.Connection, id_: str, *, deduplicated: bool) -> JobQueued:
+    from hearth.services.task.submit import JobQueued
+
+    job = jobs.find(tx, id_)
+    assert job is not None
+    return JobQueued(id=job.id, state=job.state, title=job.title, deduplicated=deduplicated)
+
+
 def _insert(
     tx: sqlite3.Connection,
     runtime: Runtime,
@@ -183,29 +208,21 @@ def _insert(
     environment: int,
     *,
     allow_missing: bool,
-) -> JobQueued:
-    from hearth.services.task.submit import JobQueued
-
-    key = prepared.asked.idempotency_key
-    digest = _digest(prepared.asked) if key else None
-    if key and (known := jobs.find_by_key(tx, runtime.conversation, key)):
-        if known.digest != digest:
-            raise Conflict(f"the key {key} was used for another job, {known.id}", id=known.id)
-        return JobQueued(id=known.id, state=known.state, title=known.title, deduplicated=True)
+) -> None:
     if prepared.asked.id and jobs.find(tx, prepared.id):
         raise Conflict(f"there is a job {prepared.id} already", id=prepared.id)
     resolved = resolve(tx, runtime, prepared.asked.dependencies, ids, prepared.id, allow_missing=allow_missing)
+    digest = _digest(prepared) if prepared.asked.idempotency_key else None
     job = new_job(runtime, prepared, resolved, environment, digest)
-    jobs.insert(tx, job, labels=prepared.asked.labels, dependencies=resolved.dependencies)
-    if job.ended_at is not None:
-        settle(tx, job.id, job.state, job.ended_at)
-    return JobQueued(id=job.id, state=job.state, title=job.title)
+    add(tx, job, labels=prepared.asked.labels, dependencies=resolved.dependencies)
 
 
-def _digest(asked: JobFields) -> str:
+def _digest(prepared: Prepared) -> str:
+    """Of what was asked for, whichever directory the same words were said in."""
     import hashlib
 
-    told = {name: plain(getattr(asked, name)) for name in JobFields.__dataclass_fields__ if name != "id"}
+    told = {name: plain(getattr(prepared.asked, name)) for name in JobFields.__dataclass_fields__ if name != "id"}
+    told["cwd"] = prepared.spec.cwd
     return hashlib.sha256(json.dumps(told, sort_keys=True).encode("ascii")).hexdigest()
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from hearth.errors import InvalidInput, Problem, invalid
 from hearth.runtime import Caller, Runtime
 from hearth.services.task import job_input
+from hearth.services.task.entry import visible
 from hearth.services.task.job_input import JobFields
 from hearth.store import jobs
 from hearth.store.jobs import FINAL, Dependency
@@ -92,7 +93,7 @@ def resolve(
     broken: str | None = None
     for place, each in enumerate(wanted):
         name = ids[each.index] if each.index is not None else _full_id(tx, runtime, each.job or "", place)
-        job = jobs.find(tx, name)
+        job = visible(runtime, jobs.find(tx, name))
         if job is None and name not in ids and not allow_missing:
             raise invalid(
                 f"dependencies.{place}",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Annotated
 
-from hearth.errors import invalid
+from hearth.errors import InvalidInput, Problem, invalid
 from hearth.model import Cli, Ge, Help, Hidden, Items, Le, Len, PathName, State, model
 from hearth.runtime import Runtime
 from hearth.services.task import outcome
@@ -95,6 +95,8 @@ def _asked(runtime: Runtime, given: SubmitJobs) -> tuple[JobFields, ...]:
     ways = [given.command is not None, bool(given.jobs), given.file is not None]
     if sum(ways) != 1:
         raise invalid("command", "not_one_of", "give a command, or jobs, or a file of jobs")
+    if given.command is None:
+        _refuse_shared(given)
     if given.jobs:
         return given.jobs
     if given.file is not None:
@@ -103,3 +105,11 @@ def _asked(runtime: Runtime, given: SubmitJobs) -> tuple[JobFields, ...]:
         asked: tuple[JobFields, ...] = read(runtime, given.file)
         return asked
     return (given,)
+
+
+def _refuse_shared(given: SubmitJobs) -> None:
+    """What is said beside a list of jobs would hold for none of them."""
+    usual = JobFields()
+    said = [name for name in JobFields.__dataclass_fields__ if getattr(given, name) != getattr(usual, name)]
+    if said:
+        raise InvalidInput(*(Problem(name, "not_both", "goes with a command; say it of each job") for name in said))
