@@ -12,7 +12,7 @@ from hearth.services.task import job_input
 from hearth.services.task.entry import visible
 from hearth.services.task.job_input import JobFields
 from hearth.store import jobs
-from hearth.store.jobs import FINAL, Dependency
+from hearth.store.jobs import FINAL, Condition, Dependency, Job
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -102,11 +102,17 @@ def resolve(
                 hint="pass allow_missing (--allow-missing) to wait for one that is submitted later",
             )
         met = job is not None and job.state in FINAL and each.on.holds(job.state)
-        if job is not None and job.state in FINAL and not met and broken is None:
-            broken = f"it waits for the {each.on} of {name}, which ended as {job.state}"
+        broken = broken or broken_by(job, each.on)
         found.append(Dependency(name, each.on, met))
     _refuse_circle(tx, own_id, [each.on_id for each in found])
     return Resolved(tuple(found), sum(not each.met for each in found), broken)
+
+
+def broken_by(job: Job | None, on: Condition) -> str | None:
+    """Why what waits so for a job can never start, if it has ended otherwise."""
+    if job is None or job.state not in FINAL or on.holds(job.state):
+        return None
+    return f"it waits for the {on} of {job.id}, which ended as {job.state}"
 
 
 def _full_id(tx: sqlite3.Connection, runtime: Runtime, word: str, place: int) -> str:

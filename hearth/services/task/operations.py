@@ -54,6 +54,13 @@ FAMILY = Family(
             hears_signals=True,
         ),
         Operation(
+            "retry",
+            "retry:retry",
+            Effect.WRITE,
+            "Run finished jobs once more, each as a new job.",
+            examples=("hearth task retry job_01m8ptc6 --dependents", "hearth task retry --all-failed --group nightly"),
+        ),
+        Operation(
             "status",
             "get:get",
             Effect.READ,

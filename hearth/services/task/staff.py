@@ -19,7 +19,10 @@ class Worker(StrEnum):
 def see_to(runtime: Runtime, *, start: bool) -> Worker:
     """Ring the workers; if there is none, start one in the background, or say that nobody is there."""
     if start:
-        return Worker.STARTED if presence.ensure_worker(runtime) else Worker.LIVING
+        try:
+            return Worker.STARTED if presence.ensure_worker(runtime) else Worker.LIVING
+        except OSError as error:  # what was to be stored is stored
+            runtime.notice(f"hearth: no worker could be started: {error.strerror}")
     runtime.host.ring(runtime.bells)
     return present(runtime, told=True)
 
