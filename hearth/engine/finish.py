@@ -33,6 +33,7 @@ class Kept(NamedTuple):
     bytes: dict[Stream, int]
     artifacts: dict[Stream, Artifact]
     in_files: bool
+    order: str | None = None  # in which they grew
 
 
 NOTHING = Kept({}, {}, False)
@@ -53,8 +54,8 @@ def keep_outputs(runtime: Runtime, job: Job, outputs: Outputs | None) -> Kept:
                 made[stream] = _artifact(runtime, job, stream, stored.body.sha256, stored.body.size)
     except (HearthError, OSError) as error:
         runtime.log.warning(f"the outputs of {job.id} stay in {outputs.folder} for now: {error}")
-        return Kept(sizes, {}, True)
-    return Kept(sizes, made, False)
+        return Kept(sizes, {}, True, outputs.order.text)
+    return Kept(sizes, made, False, outputs.order.text)
 
 
 def _artifact(runtime: Runtime, job: Job, stream: Stream, body: str, size: int) -> Artifact:
@@ -138,6 +139,7 @@ def _facts(ended: Ended, kept: Kept) -> dict[str, Any]:
         "stderr_bytes": kept.bytes.get(Stream.STDERR),
         "stdout_artifact": names.get(Stream.STDOUT),
         "stderr_artifact": names.get(Stream.STDERR),
+        "output_order": kept.order,
     }
 
 

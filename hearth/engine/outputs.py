@@ -13,6 +13,7 @@ import os
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple, Self
 
+from hearth.engine.order import Order
 from hearth.platforms.processes import Stream
 
 if TYPE_CHECKING:
@@ -50,6 +51,7 @@ class Outputs:
         self._host = host
         self.most_bytes = most_bytes
         self.folder = host.unbounded(os.path.join(data_dir, FOLDER, name))
+        self.order = Order(os.path.join(self.folder, "order"))
 
     @classmethod
     def of(cls, runtime: Runtime, job: Job, attempt: int | None = None) -> Self:

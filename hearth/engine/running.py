@@ -73,9 +73,10 @@ class Running:
         return None
 
     def _look_at_outputs(self, now: float) -> None:
-        seen = sum(map(self.outputs.size, Stream))
-        grew = seen - self._seen_bytes
-        self._seen_bytes = seen
+        stdout, stderr = map(self.outputs.size, Stream)
+        self.outputs.order.saw((stdout, stderr))
+        grew = stdout + stderr - self._seen_bytes
+        self._seen_bytes = stdout + stderr
         # Who prints a lot is looked at often, since the disk fills meanwhile.
         self._pause = SOON_S if grew > self.outputs.most_bytes // 16 else min(self._pause * 2, LATE_S)
         self.look_at = now + self._pause

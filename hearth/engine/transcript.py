@@ -174,9 +174,11 @@ def together(outputs: Mapping[Stream, Printed], order: Sequence[tuple[int, int]]
 
 
 def _line_end(stream: Stream, printed: Printed, start: int, end: int) -> int:
-    """Where the last line ends that does before `end`, so that lines stay whole; `end` where there is none near."""
+    """Where the last whole line before `end` ends, so that no other output comes between; `end` in a very long one."""
     near = list(pieces(stream, printed, max(start, end - LINE_BYTES), end))
     if not near:
         return end
     found = near[-1].source.read(near[-1].start, near[-1].length).rfind(b"\n")
-    return end if found < 0 else near[-1].at + found + 1
+    if found >= 0:
+        return near[-1].at + found + 1
+    return start if end - start < LINE_BYTES else end

@@ -97,6 +97,7 @@ class Job:
     stderr_bytes: int | None = None
     stdout_artifact: str | None = None
     stderr_artifact: str | None = None
+    output_order: str | None = None
     in_files: bool = False
 
 
@@ -222,13 +223,13 @@ _MOVE = """
         waited_ms = coalesce(:waited_ms, waited_ms), ran_ms = :ran_ms, exit_code = :exit_code, signal = :signal,
         reason = :reason, message = :message, cpu_ms = :cpu_ms, peak_memory_bytes = :peak_memory_bytes,
         stdout_bytes = :stdout_bytes, stderr_bytes = :stderr_bytes, stdout_artifact = :stdout_artifact,
-        stderr_artifact = :stderr_artifact, in_files = coalesce(:in_files, 0)
+        stderr_artifact = :stderr_artifact, output_order = :output_order, in_files = coalesce(:in_files, 0)
     WHERE seq = :seq AND state = :was AND (:holder IS NULL OR worker = :holder)
 """
 _CHANGES = (
     "worker", "mark", "unmet", "due_at", "attempt", "restarts", "queued_at", "started_at", "ended_at", "waited_ms",
     "ran_ms", "exit_code", "signal", "reason", "message", "cpu_ms", "peak_memory_bytes", "stdout_bytes",
-    "stderr_bytes", "stdout_artifact", "stderr_artifact", "in_files",
+    "stderr_bytes", "stdout_artifact", "stderr_artifact", "output_order", "in_files",
 )  # fmt: skip
 _NOTHING: dict[str, Any] = dict.fromkeys(_CHANGES)
 
@@ -452,9 +453,9 @@ def is_idle(view: sqlite3.Connection) -> bool:
 _KEEP_ATTEMPT = """
     INSERT OR REPLACE INTO job_attempts
         (job, attempt, started_at, ended_at, state, exit_code, signal, reason, stdout_bytes, stderr_bytes,
-        stdout_artifact, stderr_artifact)
+        stdout_artifact, stderr_artifact, output_order)
     VALUES (:job, :attempt, :started_at, :ended_at, :state, :exit_code, :signal, :reason, :stdout_bytes,
-        :stderr_bytes, :stdout_artifact, :stderr_artifact)
+        :stderr_bytes, :stdout_artifact, :stderr_artifact, :output_order)
 """
 _ATTEMPTS = "SELECT * FROM job_attempts WHERE job = :job ORDER BY attempt"
 _IN_FILES = "SELECT * FROM jobs WHERE in_files = 1 AND seq > :after ORDER BY seq LIMIT :most"
@@ -479,6 +480,7 @@ class Attempt(NamedTuple):
     stderr_bytes: int | None
     stdout_artifact: str | None
     stderr_artifact: str | None
+    output_order: str | None
 
 
 def keep_attempt(tx: sqlite3.Connection, job: int, attempt: Attempt) -> None:

@@ -10,7 +10,7 @@ from hearth.runtime import Runtime
 from hearth.secrets import redact_command
 from hearth.services.task.entry import Id, JobEntry, entry, find
 from hearth.store import jobs
-from hearth.store.jobs import JobState
+from hearth.store.jobs import Attempt, JobState
 
 
 @model
@@ -67,5 +67,9 @@ def get(runtime: Runtime, given: GetJob) -> JobDetails:
             open_stdin=spec.open_stdin,
             merged=job.merged,
             worker=job.worker,
-            earlier=tuple(AttemptEntry(**each._asdict()) for each in jobs.attempts(view, job.seq)),
+            earlier=tuple(map(_attempt, jobs.attempts(view, job.seq))),
         )
+
+
+def _attempt(found: Attempt) -> AttemptEntry:
+    return AttemptEntry(**{name: getattr(found, name) for name in AttemptEntry.__slots__})  # type: ignore[attr-defined]

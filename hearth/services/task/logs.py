@@ -80,7 +80,10 @@ class JobLogs:
     merged: Annotated[str | None, Help("Both as one.")] = None
     stdout_facts: Annotated[LogFacts | None, Help("The facts about stdout.")] = None
     stderr_facts: Annotated[LogFacts | None, Help("The facts about stderr.")] = None
-    merged_facts: Annotated[LogFacts | None, Help("The facts about merged; offsets count both outputs.")] = None
+    merged_facts: Annotated[
+        LogFacts | None,
+        Help("The facts about merged. Offsets count both outputs; while it runs they may move, unless exact."),
+    ] = None
     status: Annotated[int, Hidden(), Help("What a shell ends with.")] = 0
 
     @property
@@ -187,10 +190,10 @@ def _length(part: LogPart | None) -> int:
 
 
 def _merged(run: Run) -> tuple[Transcript, Order]:
-    outputs = run.outputs
-    if run.job.merged or not all(printed.size for printed in outputs.values()):
-        return together(outputs, ()), Order.EXACT
-    return together(outputs, ()), Order.UNKNOWN
+    found = together(run.outputs, run.order)
+    if run.job.merged or not all(printed.size for printed in run.outputs.values()):
+        return found, Order.EXACT
+    return found, Order.SEEN if run.order else Order.UNKNOWN
 
 
 # At a shell.

@@ -9,6 +9,7 @@ from contextlib import ExitStack, contextmanager
 from typing import NamedTuple
 
 from hearth import artifacts as contents
+from hearth.engine.order import Sizes, order_of
 from hearth.engine.outputs import Outputs
 from hearth.engine.transcript import BodySource, FileSource, Printed, stored
 from hearth.errors import ArtifactMissing, NotFound
@@ -29,6 +30,7 @@ class Run(NamedTuple):
     job: Job
     attempt: int
     outputs: dict[Stream, Printed]
+    order: tuple[Sizes, ...]  # how much of both there was at one time after the other
     grows: bool
 
 
@@ -60,8 +62,18 @@ def _opened(runtime: Runtime, id_: str, attempt: int | None, streams: Sequence[S
             found = {stream: each for stream, each in outputs.items() if each is not None}
             if len(found) == len(streams):
                 stack.push(own.pop_all())
-                return Run(job, place.attempt, found, grows=place.end is None and job.state not in FINAL)
+                return Run(job, place.attempt, found, _order(runtime, job, place), grows=_grows(job, place))
     raise AssertionError("the last try answers or raises")
+
+
+def _grows(job: Job, place: _Place) -> bool:
+    return place.end is None and job.state not in FINAL
+
+
+def _order(runtime: Runtime, job: Job, place: _Place) -> tuple[Sizes, ...]:
+    if place.end is not None:
+        return order_of(place.end.output_order)
+    return Outputs.of(runtime, job, place.attempt).order.read() if place.attempt else ()
 
 
 def _place(view: sqlite3.Connection, job: Job, attempt: int | None) -> _Place:

@@ -90,6 +90,7 @@ CREATE TABLE jobs (
     stderr_bytes INTEGER,
     stdout_artifact TEXT,
     stderr_artifact TEXT,
+    output_order TEXT, -- how much of both there was at one time after the other, as a worker saw it
     merged INTEGER NOT NULL CHECK (merged IN (0, 1)), -- both outputs are one, kept as stdout
     in_files INTEGER NOT NULL DEFAULT 0 CHECK (in_files IN (0, 1)), -- it ended, its outputs are no artifacts yet
     CHECK (state = 'running' OR (worker IS NULL AND pid IS NULL)),
@@ -150,6 +151,7 @@ CREATE TABLE job_attempts (
     stderr_bytes INTEGER,
     stdout_artifact TEXT,
     stderr_artifact TEXT,
+    output_order TEXT,
     PRIMARY KEY (job, attempt)
 ) STRICT, WITHOUT ROWID;
 

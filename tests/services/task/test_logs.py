@@ -28,7 +28,7 @@ MOST = 8_192
 
 def code(text: str) -> tuple[str, ...]:
     """A program that writes bytes by `out` and `err`, and that can wait for ever."""
-    begin = "import os, time; out = lambda data: os.write(1, data); err = lambda data: os.write(2, data); "
+    begin = "import os, sys, time; out = lambda data: os.write(1, data); err = lambda data: os.write(2, data); "
     return python(begin + text)
 
 
@@ -127,6 +127,32 @@ class TestEnded:
         assert (found.merged, found.order, found.stdout) == (numbers, "exact", None)
         assert answer(runtime, id_).stderr == ""
         assert hearth("task", "logs", id_).out == numbers
+
+    def test_else_the_order_is_what_was_seen_and_that_is_told(
+        self, runtime: Runtime, hearth: Run, wait_for: WaitFor
+    ) -> None:
+        text = "[(out(b'out\\n'), err(b'error\\n')) for _ in sys.stdin]"
+        begin = ("task", "submit", "--json", "--no-start", "--open-stdin", "--")
+        id_ = hearth(*begin, *code(text)).json["jobs"][0]["id"]
+        order = Outputs.of(runtime, wait_for(id_, JobState.RUNNING)).order
+        until(lambda: hearth("task", "send", id_, "go").status == 0 and len(order.read()) > 1)
+        assert answer(runtime, id_, stream="merged").order == "seen"
+        notes = order.read()
+        hearth("task", "send", id_, "--eof")
+        wait_for(id_)
+        found = answer(runtime, id_, stream="merged")
+        assert (found.order, found.state) == ("seen", "completed")
+        assert found.merged is not None
+        for stdout, stderr in notes:
+            before = found.merged[: stdout + stderr].splitlines()
+            assert (before.count("out") * 4, before.count("error") * 6) == (stdout, stderr)
+        assert hearth("task", "logs", id_, "--stream", "merged").out == found.merged
+
+    def test_of_a_short_run_no_order_is_known(self, runtime: Runtime, submit: Submit, wait_for: WaitFor) -> None:
+        id_ = submit(*code("err(b'0\\n'); out(b'1\\n')"))
+        wait_for(id_)
+        found = answer(runtime, id_, stream="merged")
+        assert (found.merged, found.order) == ("1\n0\n", "unknown")
 
     def test_a_single_output_needs_no_order(self, runtime: Runtime, submit: Submit, wait_for: WaitFor) -> None:
         id_ = submit(*code("err(b'only\\n')"))
