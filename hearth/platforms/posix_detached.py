@@ -87,6 +87,8 @@ class PosixDetached:
 
     def ask_to_end(self) -> None:
         if self._ended is None:
+            with contextlib.suppress(OSError):  # it is asked all the same, only not before it is there
+                wrapper.write(self.record.folder, wrapper.END, b"")
             self._signal_group(signal.SIGTERM)
 
     def kill(self) -> None:

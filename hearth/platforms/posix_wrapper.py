@@ -24,13 +24,16 @@ from hearth.platforms.detached import DetachedLaunch
 from hearth.platforms.processes import Exit
 
 STATUS = "status"
+END = "end"
 STDIN = "stdin"
 INPUT = "input"
 CLOSE = "close"
 ENVIRONMENT = "environment"
 
-# $1 is the folder, the rest the program and its words. No variable is set while the program can see it, since one of
-# that name may be in its environment; traps that do something, unlike ignored signals, are not passed on.
+# $1 is the folder, the rest the program and its words. No variable is set that the program could see, since one of
+# that name may be in its environment; traps that do something, unlike ignored signals, are not passed on. Until the
+# program is there nobody hears TERM but the shell, so that who sends it makes the file `end` first: what is to become
+# the program looks for it once it hears signals itself.
 _HOLD = """
 trap : HUP INT QUIT USR1 USR2 ALRM PIPE TERM
 %s
@@ -39,7 +42,7 @@ IFS= read -r HEARTH_GO && [ "$HEARTH_GO" = go ] || { echo never >>"$1/status"; e
 unset HEARTH_GO
 echo started >>"$1/status" || { echo "hearth cannot write to $1, so the program was not started" >&3; exit 125; }
 %s
-( shift; %s; exec "$@" 2>&3 3>&- %s ) <%s
+( [ ! -e "$1/end" ] || exit 143; shift; %s; exec "$@" 2>&3 3>&- %s ) <%s
 set -- "$1" "$?"
 echo "exit $2" >>"$1/status"
 exit "$2"

@@ -874,3 +874,17 @@ class TestWindows:
         given = what.program(str(script), "a&b")  # type: ignore[attr-defined]
         assert run(host, detacher, given).code == 3
         assert output(given) == b'"a&b"\n'
+
+
+@posix
+def test_a_program_that_is_asked_to_end_as_it_starts_ends(
+    host: Host, detacher: Detacher, what: Callable[..., DetachedLaunch]
+) -> None:
+    # Whether the shell above it, what is to become the program, or the program hears it.
+    for quarter_ms in range(24):
+        process = detacher.launch(what.program("/bin/sleep", "300"))  # type: ignore[attr-defined]
+        process.release()
+        time.sleep(quarter_ms / 4_000)
+        process.ask_to_end()
+        assert end_of(host, process, 2)
+        process.close()
