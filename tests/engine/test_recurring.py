@@ -8,6 +8,8 @@ from functools import partial
 from zoneinfo import ZoneInfo
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from hearth.engine import recurring
 from hearth.engine.moves import move
@@ -226,6 +228,49 @@ def test_a_schedule_that_can_no_longer_be_read_stops_alone_and_says_why(runtime:
     assert next_due(runtime) == "2026-06-15T14:00:00.000Z"
 
 
+def test_a_worker_that_dies_between_a_job_and_its_schedule_leaves_neither(
+    runtime: Runtime, clock: SetClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    planned = schedule(runtime, every_ms=HOUR)
+    clock.move(HOUR)
+    with monkeypatch.context() as patch:
+        patch.setattr(schedules, "advance", _die)
+        with pytest.raises(KeyboardInterrupt):
+            fire(runtime)
+    assert slots(runtime) == []
+    fire(runtime)
+    assert slots(runtime) == ["2026-06-15T13:00:00.000Z"]
+    assert now_of(runtime, planned.name).made == 1
+
+
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    moves=st.lists(st.integers(-30 * HOUR, 60 * HOUR), min_size=1, max_size=12),
+    missed=st.sampled_from(["skip", "once", "all"]),
+    cron=st.sampled_from(["0 * * * *", "20 */7 * * *", "30 2 * * *"]),
+)
+def test_however_the_clock_jumps_no_slot_has_two_jobs_and_the_schedule_goes_on(
+    runtime: Runtime, clock: SetClock, moves: list[int], missed: str, cron: str
+) -> None:
+    with runtime.store.write() as tx:
+        tx.execute("DELETE FROM jobs")
+        tx.execute("DELETE FROM schedules")
+    clock.set("2026-10-24T12:00:00Z")  # Berlin's change is in the middle
+    planned = schedule(runtime, cron, "Europe/Berlin", missed=missed, overlap="queue")
+    for move_ms in moves:
+        clock.move(move_ms)
+        if move_ms < 0:
+            recurring.plan_anew(runtime)
+        fire(runtime)
+        end_jobs(runtime)
+    found = slots(runtime)
+    assert len(set(found)) == len(found) == now_of(runtime, planned.name).made
+    newest = max([str(clock), *found])
+    clock.set(newest)
+    pass_time(runtime, clock, (datetime.fromisoformat(newest) + timedelta(days=2)).isoformat())
+    assert max(slots(runtime)) > newest
+
+
 def test_more_schedules_than_one_pass_takes_are_made_in_the_next(
     runtime: Runtime, clock: SetClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -275,6 +320,10 @@ def test_a_worker_with_nothing_else_to_do_stays_for_a_schedule(runtime: Runtime)
     with working(runtime, make=partial(Worker, idle_exit_ms=1)):
         done = wait_until(runtime, lambda view: _newest(view, planned.id, "completed"), 4, starts=False)
     assert done == "completed"
+
+
+def _die(*_: object, **__: object) -> None:
+    raise KeyboardInterrupt
 
 
 def _newest(view: sqlite3.Connection, id_: str, state: str) -> str | None:
