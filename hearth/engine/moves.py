@@ -79,7 +79,9 @@ def _blocks(tx: sqlite3.Connection, job: Job, waiting: Waiting, ended: JobState,
     if job.unmet > 1:
         jobs.still_waiting(tx, job.seq, job.unmet - 1)
     else:
-        _apply(tx, job, ready_state(job.due_at, now), unmet=0, queued_at=max(now, job.due_at))
+        # One that was due from its beginning is so still, also where the clock was put back since.
+        due_at = max(now, job.due_at) if job.due_at > job.created_at else now
+        _apply(tx, job, ready_state(due_at, now), unmet=0, queued_at=due_at)
     return False
 
 

@@ -821,6 +821,16 @@ def test_a_clock_that_jumps_neither_loses_a_job_nor_runs_it_twice(runtime: Runti
     assert lines(ledger) == ["back", "later", "now"]
 
 
+def test_what_waits_for_a_job_need_not_wait_until_a_clock_that_was_put_back_is_there_again(runtime: Runtime) -> None:
+    clock = Jumping()
+    runtime = replace(runtime, clock=clock)
+    first = submit(runtime)
+    second = submit(runtime, dependencies=[{"job": first}])
+    clock.turned_ms = -7_200_000
+    with working(runtime):
+        assert until(runtime, second).state is JobState.COMPLETED
+
+
 def test_the_outputs_of_a_failed_run_are_kept_with_it(runtime: Runtime) -> None:
     with working(runtime):
         id_ = submit(runtime, "print('one run'); raise SystemExit(1)", retry={"attempts": 2})
