@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
+import time
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from hearth.errors import HearthError
+from hearth.model import State
 
 if TYPE_CHECKING:
     from hearth.runtime import Runtime
+    from hearth.store.events import Row
     from hearth.store.jobs import Job
 
 FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.1, 5.0
 _TOLD_AGAIN_AFTER = 10  # the traceback of a bug that stays
 _MOST_TOLD = 1_000
+
+
+class Outage(NamedTuple):
+    """Since when, by the clock that only grows, no pass succeeded, and what was wrong first."""
+
+    began: float
+    code: str
 
 
 class Troubles:
@@ -22,6 +32,7 @@ class Troubles:
     def __init__(self, runtime: Runtime) -> None:
         self._runtime = runtime
         self._failures = 0
+        self._outage: Outage | None = None  # that is over once it is stored
         self._told: set[tuple[int, int]] = set()
 
     @property
@@ -31,9 +42,23 @@ class Troubles:
     def are_over(self) -> None:
         self._failures = 0
 
+    def store(self, worker: str) -> None:
+        """Store the event of what is over by now: while it lasted, nothing could be. Raises `DatabaseError`."""
+        if self._outage is None:
+            return
+        from hearth.store import events
+
+        lasted_ms = round((time.monotonic() - self._outage.began) * 1000)
+        row = _event(worker, self._runtime.now(), self._outage.code, lasted_ms)
+        with self._runtime.store.write() as tx:
+            events.insert(tx, [row])
+        self._outage = None
+
     def note(self, error: Exception) -> None:
         """A whole pass failed: the database is busy, the disk full, or there is a bug."""
         self._failures += 1
+        code = error.code if isinstance(error, HearthError) else "system_error"
+        self._outage = self._outage or Outage(time.monotonic(), code)
         if isinstance(error, (HearthError, OSError)):
             if self._failures == 1:
                 self._tell(f"the worker tries again: {error}")
@@ -65,3 +90,18 @@ class Troubles:
         with suppress(OSError, ValueError):  # standard error may be closed, or lead to a full disk
             self._runtime.log.warning(text)
             self._runtime.notice(f"hearth: {text}")
+
+
+def _event(worker: str, at: str, code: str, lasted_ms: int) -> Row:
+    return {
+        "at": at,
+        "operation": "task.work",
+        "entity": worker,
+        "caller": "worker",
+        "run": None,
+        "conversation": None,
+        "state": State.FAILED.value,
+        "error": code,
+        "duration_ms": lasted_ms,
+        "data": "{}",
+    }

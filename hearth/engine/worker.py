@@ -91,7 +91,9 @@ class Worker:
         """One pass and one wait; whether the worker is to end because it is idle."""
         try:
             bell.clear()
-            if self._pass():
+            is_over = self._pass()
+            self._troubles.store(self._id)
+            if is_over:
                 return True
             ready = [bell.waitable, *self._peers.waitables]
             ready += [each.process.waitable for each in self._running.values() if each.process.ended is None]

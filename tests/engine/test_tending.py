@@ -11,6 +11,7 @@ from hearth.engine.waiting import wait_until
 from hearth.runtime import Runtime
 from hearth.settings import DAY_MS, RetentionSettings
 from tests.engine.workers import Ringing, submit, until, working
+from tests.marks import runs_jobs
 from tests.store.job_rows import insert, row
 
 
@@ -58,6 +59,7 @@ def test_one_look_is_bounded(runtime: Runtime, monkeypatch: pytest.MonkeyPatch) 
     assert count(runtime) == STEP
 
 
+@runs_jobs
 def test_a_worker_lets_old_jobs_go(runtime: Runtime) -> None:
     runtime.settings = replace(runtime.settings, retention=RetentionSettings(jobs_days=30))
     old(runtime, 3)

@@ -10,6 +10,7 @@ from hearth import dispatch
 from hearth.runtime import Runtime
 from hearth.store.jobs import JobState
 from tests.engine.workers import job, submit, until, working
+from tests.marks import runs_jobs
 
 Hearth = Callable[..., Any]
 ENDLESS = "import time; time.sleep(60)"
@@ -51,6 +52,7 @@ def test_long_lists_of_groups_come_in_pages(runtime: Runtime) -> None:
     assert [each.name for each in call(runtime, "groups", cursor=first.next_cursor).groups] == ["d"]
 
 
+@runs_jobs
 def test_a_limit_of_one_keeps_the_order_and_more_starts_more_at_once(runtime: Runtime) -> None:
     call(runtime, "group", name="line", parallel=1)
     ids = [submit(runtime, ENDLESS, group="line") for _ in range(3)]
@@ -76,6 +78,7 @@ def test_a_limit_that_is_none_is_refused(runtime: Runtime, given: dict[str, Any]
     assert answer.error.code == "invalid_input"
 
 
+@runs_jobs
 def test_in_a_paused_group_what_runs_goes_on_and_nothing_new_starts(runtime: Runtime, work: Path) -> None:
     go = work / "go"
     first = submit(runtime, f"import os\nwhile not os.path.exists({str(go)!r}): pass", group="g")
@@ -93,6 +96,7 @@ def test_in_a_paused_group_what_runs_goes_on_and_nothing_new_starts(runtime: Run
     assert rows(runtime) == 0
 
 
+@runs_jobs
 def test_all_groups_are_paused_and_resumed_at_once(runtime: Runtime) -> None:
     for name in ("a", "b"):
         submit(runtime, group=name)

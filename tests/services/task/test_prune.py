@@ -17,6 +17,7 @@ from hearth.store import artifacts, jobs
 from hearth.store.artifacts import Artifact
 from hearth.store.jobs import Job, JobState
 from tests.engine.workers import job, submit, until, working
+from tests.marks import runs_jobs
 from tests.store.job_rows import insert, row
 
 Hearth = Callable[..., Any]
@@ -47,6 +48,7 @@ def bytes_below(folder: Path) -> int:
     return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
 
 
+@runs_jobs
 def test_what_a_job_left_goes_with_it(runtime: Runtime) -> None:
     data = Path(runtime.data_dir)
     with working(runtime):
