@@ -112,6 +112,13 @@ def test_unfinished_jobs_come_in_the_order_in_which_they_were_submitted(store: S
 PAGES = {name: sql for name, sql in vars(job_pages).items() if name.startswith("_PAGE")}
 
 
+@pytest.mark.parametrize("sql", [job_pages._FIRST_SINCE, job_pages._LAST_UNTIL])
+def test_where_a_time_begins_and_ends_is_read_off_the_index_of_times(store: Store, sql: str) -> None:
+    with store.read() as view:
+        plan = [row["detail"] for row in view.execute("EXPLAIN QUERY PLAN " + sql, {"since": "", "until": ""})]
+    assert ["jobs_by_time" in step for step in plan] == [True]
+
+
 @pytest.mark.parametrize("name", PAGES)
 def test_a_page_is_read_in_the_order_of_an_index(store: Store, name: str) -> None:
     names = ("before", "first", "limit", "states", "state", "group_name", "label", "labels", "count", "text", "since")
