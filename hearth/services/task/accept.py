@@ -77,10 +77,13 @@ def accept(runtime: Runtime, asked: Sequence[JobFields], *, allow_missing: bool)
         known = [_known(tx, runtime, each) for each in prepared]
         # What waits for a place of the batch waits for the job that an earlier call made there.
         ids = [job.id if job else each.id for job, each in zip(known, prepared, strict=True)]
-        for job, each in zip(known, prepared, strict=True):
-            if job is None:
-                _insert(tx, runtime, each, ids, rows[each.asked.env_policy], allow_missing=allow_missing)
-        return tuple(_queued(tx, id_, deduplicated=job is not None) for job, id_ in zip(known, ids, strict=True))
+        made = [
+            job or _insert(tx, runtime, each, ids, rows[each.asked.env_policy], allow_missing=allow_missing)
+            for job, each in zip(known, prepared, strict=True)
+        ]
+        if any(job.state is JobState.BLOCKED for job in made):  # and so may others be by now
+            made = [jobs.find(tx, job.id) or job for job in made]
+    return tuple(_queued(job, deduplicated=same is not None) for job, same in zip(made, known, strict=True))
 
 
 def _refuse_twice(name: str, words: Sequence[str]) -> None:
@@ -192,11 +195,9 @@ def _known(tx: sqlite3.Connection, runtime: Runtime, prepared: Prepared) -> Job 
     return known
 
 
-def _queued(tx: sqlite3.Connection, id_: str, *, deduplicated: bool) -> JobQueued:
+def _queued(job: Job, *, deduplicated: bool) -> JobQueued:
     from hearth.services.task.submit import JobQueued
 
-    job = jobs.find(tx, id_)
-    assert job is not None
     return JobQueued(id=job.id, state=job.state, title=job.title, deduplicated=deduplicated)
 
 
@@ -208,13 +209,14 @@ def _insert(
     environment: int,
     *,
     allow_missing: bool,
-) -> None:
+) -> Job:
     if prepared.asked.id and jobs.find(tx, prepared.id):
         raise Conflict(f"there is a job {prepared.id} already", id=prepared.id)
     resolved = resolve(tx, runtime, prepared.asked.dependencies, ids, prepared.id, allow_missing=allow_missing)
     digest = _digest(prepared) if prepared.asked.idempotency_key else None
     job = new_job(runtime, prepared, resolved, environment, digest)
     add(tx, job, labels=prepared.asked.labels, dependencies=resolved.dependencies)
+    return job
 
 
 def _digest(prepared: Prepared) -> str:

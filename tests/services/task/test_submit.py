@@ -17,7 +17,7 @@ from hearth.services.task.job_input import JobFields
 from hearth.store.jobs import JobState
 from tests.conftest import ROOT, Done
 from tests.marks import posix_only
-from tests.services.task.conftest import SLEEPER, Run, Submit, WaitFor, python
+from tests.services.task.conftest import SLEEPER, Run, Submit, WaitFor, Working, python
 
 TOKEN = "sk-" + "Ab3" * 16
 Batch = Callable[..., Done]
@@ -325,3 +325,21 @@ def test_a_store_that_fails_takes_none_of_a_batch(runtime: Runtime) -> None:
     with pytest.raises(Exception, match="x"):
         accept(runtime, [JobFields(command=name) for name in "abc"], allow_missing=False)
     assert count(runtime) == 0
+
+
+def test_delayed_jobs_survive_who_submitted_them_and_run_at_once(
+    runtime: Runtime, submit: Submit, wait_for: WaitFor
+) -> None:
+    # Each waits for the other to be there, so that one after the other would never end.
+    code = """
+import pathlib, sys, time
+pathlib.Path(sys.argv[1]).touch()
+while not pathlib.Path(sys.argv[2]).exists():
+    time.sleep(0.005)
+"""
+    ids = [submit(*python(code), *names, delay="50ms") for names in (("a", "b"), ("b", "a"))]
+    after = submit(*python(""), after=ids[0])
+    assert wait_for(ids[0], JobState.SCHEDULED, JobState.QUEUED, seconds=0).pid is None
+    later = Working(runtime)  # its own store: that of the process that submitted them is closed
+    assert [wait_for(id_).state for id_ in (*ids, after)] == [JobState.COMPLETED] * 3
+    later.stop()
