@@ -276,13 +276,15 @@ def test_words_are_handed_on_as_they_are(hearth: Run, submit: Submit, wait_for: 
     assert json.loads(output(hearth, id_)) == words
 
 
-@pytest.mark.usefixtures("worker")
-def test_a_directory_that_is_gone_is_why_a_job_failed(work: Path, submit: Submit, wait_for: WaitFor) -> None:
+def test_a_directory_that_is_gone_is_why_a_job_failed(
+    runtime: Runtime, work: Path, submit: Submit, wait_for: WaitFor
+) -> None:
     (work / "gone").mkdir()
-    id_ = submit("true", cwd="gone", delay_ms=1)
-    waiting = submit("true", cwd="gone", after=id_ + ":finished")
+    id_ = submit(*python(""), cwd="gone")
     (work / "gone").rmdir()
-    ended = wait_for(waiting)
+    later = Working(runtime)
+    ended = wait_for(id_)
+    later.stop()
     assert (ended.state, ended.reason, ended.exit_code) == (JobState.FAILED, "not_found", None)
     assert "gone" in (ended.message or "")
 
