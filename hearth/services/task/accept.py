@@ -140,6 +140,10 @@ def _refuse_secrets(asked: JobFields, words: Sequence[str]) -> None:
     hint = "let the job inherit the variable (machine.env_allow), or read a file"
     if secrets.redact_command(words) != list(words):
         raise SecretRefused("the command would be stored, and it holds a secret", hint=hint, field="args")
+    named = {"group": asked.group, "labels": " ".join(asked.labels), "idempotency_key": asked.idempotency_key or ""}
+    for name, text in named.items():
+        if secrets.find(text):
+            raise SecretRefused(f"{name} would be stored, and it holds a secret", field=name)
     try:
         secrets.guard(_STRICT, "env", asked.env)
         secrets.guard(_STRICT, "stdin", asked.stdin)

@@ -12,7 +12,7 @@ from hearth.errors import Conflict, HearthError, invalid
 from hearth.model import Cli, Help, Items, Len, State, model
 from hearth.runtime import Runtime
 from hearth.services.task.dependencies import Resolved, broken_by
-from hearth.services.task.entry import Ids, conversation_of
+from hearth.services.task.entry import Ids, conversation_of, visible
 from hearth.services.task.job_input import Name
 from hearth.services.task.selection import NEWEST, JobFailure, named
 from hearth.services.task.staff import Worker, see_to
@@ -69,7 +69,7 @@ def retry(runtime: Runtime, given: RetryJobs) -> JobsRetried:
     with runtime.store.write(durable=True) as tx:
         old, errors = _chosen(tx, runtime, given)
         if given.dependents:
-            old += _blocked_by(tx, old)
+            old += _blocked_by(tx, runtime, old)
         new = {job.id: identifiers.new("job", runtime.clock.now_ms()) for job in old}
         for job in old:
             _insert(tx, runtime, job, new)
@@ -95,14 +95,14 @@ def _chosen(tx: sqlite3.Connection, runtime: Runtime, given: RetryJobs) -> tuple
     return [job for job in selection.jobs if job.state in FINAL], (*selection.errors, *failures)
 
 
-def _blocked_by(tx: sqlite3.Connection, old: Sequence[Job]) -> list[Job]:
+def _blocked_by(tx: sqlite3.Connection, runtime: Runtime, old: Sequence[Job]) -> list[Job]:
     """The jobs that never started because of these, and because of those in turn."""
     seen = {job.seq for job in old}
     found: list[Job] = []
     ahead = list(old)
     while ahead:
         for waiting in jobs.waiting_for(tx, ahead.pop().id):
-            job = jobs.find_by_seq(tx, waiting.job)
+            job = visible(runtime, jobs.find_by_seq(tx, waiting.job))
             if job is None or job.seq in seen or job.state is not JobState.BLOCKED or job.retried_by:
                 continue
             seen.add(job.seq)

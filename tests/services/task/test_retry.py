@@ -5,7 +5,9 @@ from typing import Any
 
 import pytest
 
-from hearth.runtime import Runtime
+from hearth.errors import NotFound
+from hearth.runtime import Caller, Runtime
+from hearth.services.task.retry import RetryJobs, retry
 from hearth.store.jobs import JobState
 from tests.services.task.conftest import Run, Submit, WaitFor, python
 from tests.services.task.test_wait import end
@@ -103,6 +105,18 @@ def test_dependents_that_were_blocked_follow_the_retry_if_they_are_to(
     assert waits_for(middle) == [new[first]["id"]]
     assert waits_for(last) == [new[middle]["id"]]
     assert waits_for(both["id"]) == [new[last]["id"], fine]
+
+
+def test_jobs_of_another_conversation_are_not_retried_with_it(runtime: Runtime, submit: Submit) -> None:
+    mine, foreign = (submit("true", conversation=name) for name in ("mine", "yours"))
+    submit("true", conversation="yours", after=mine)
+    for id_ in (mine, foreign):
+        end(runtime, id_, JobState.FAILED)
+    own = runtime.for_call(caller=Caller.MCP, conversation="mine")
+    made = [retry(own, given).jobs for given in (RetryJobs(ids=(mine,), dependents=True), RetryJobs(all_failed=True))]
+    assert [[job.retry_of for job in jobs] for jobs in made] == [[mine], []]
+    with pytest.raises(NotFound):
+        retry(own, RetryJobs(ids=(foreign,)))
 
 
 def test_a_blocked_job_waits_again_and_for_the_newest_retry(hearth: Run, runtime: Runtime, submit: Submit) -> None:

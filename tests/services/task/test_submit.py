@@ -170,8 +170,11 @@ def test_one_wrong_job_keeps_all_out(batch: Batch, runtime: Runtime) -> None:
         {"command": "tool", "env": {"API_TOKEN": "x"}},
         {"command": "tool", "env": {"HARMLESS": TOKEN}},
         {"command": "tool", "stdin": f"key {TOKEN}"},
+        {"command": "tool", "group": TOKEN},
+        {"command": "tool", "labels": ["fine", TOKEN]},
+        {"command": "tool", "idempotency_key": TOKEN},
     ],
-    ids=lambda job: next(name for name in ("stdin", "env", "args") if name in job),
+    ids=lambda job: list(job)[-1],
 )
 def test_a_secret_is_refused_and_stored_nowhere(batch: Batch, runtime: Runtime, job: dict[str, Any]) -> None:
     done = batch(job)
