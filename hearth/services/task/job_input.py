@@ -107,7 +107,12 @@ class ProgramFields:
         EnvPolicy,
         Help("Which variables of the process that submits it inherits: all but secrets, the few needed, or none."),
     ] = EnvPolicy.INHERIT
-    stdin: Annotated[str | None, Content(), Help("Text for its standard input, which else is empty.")] = None
+    stdin: Annotated[
+        str | None,
+        Cli(metavar="TEXT|@FILE|-", reads_file=True),
+        Content(),
+        Help("Text for its standard input, which else is empty."),
+    ] = None
     open_stdin: Annotated[bool, Help("Keep its standard input open, for `send`.")] = False
     merge: Annotated[bool, Help("Keep both outputs as one, in the exact order.")] = False
     timeout_ms: Annotated[int | None, Ge(1), Le(LONGEST_MS), Help("When to end a run; never by default.")] = None

@@ -225,6 +225,24 @@ def test_at_the_shell_options_stand_before_or_behind_the_name(hearth: Hearth) ->
         assert "no worker is there" in done.err
 
 
+@pytest.mark.parametrize("verb", [("submit",), ("schedule", "x", "--every", "1h")], ids=lambda words: words[0])
+def test_standard_input_and_files_are_read_now_and_not_when_the_job_runs(
+    runtime: Runtime, hearth: Hearth, work: Path, verb: tuple[str, ...]
+) -> None:
+    (work / "text").write_bytes(b"from a file")
+    for word, text in (("-", "from a pipe"), ("@text", "from a file"), ("as it is", "as it is")):
+        with runtime.store.write() as tx:
+            tx.execute("DELETE FROM schedules")
+            tx.execute("DELETE FROM jobs")
+        options = ("--no-start", "--stdin", word)
+        assert hearth("task", *verb, *options, "--", "cat", stdin=b"from a pipe").status == 0
+        with runtime.store.read() as view:
+            rows = view.execute(
+                "SELECT json_extract(job, '$.spec') FROM schedules UNION ALL SELECT spec FROM jobs"
+            ).fetchall()
+        assert [Spec.from_json(row[0]).stdin for row in rows] == [text]
+
+
 def test_a_naive_time_is_refused_and_a_delay_of_a_day_is_a_day(runtime: Runtime) -> None:
     set_clock(runtime, "2026-03-07T20:00:00-08:00")  # the clocks of Los Angeles change that night
     with pytest.raises(InvalidInput) as caught:
