@@ -32,7 +32,9 @@ from tests.engine.recurring import (
     schedule,
     slots,
 )
-from tests.engine.workers import working
+from tests.engine.workers import PATIENCE_S, working
+
+pytestmark = pytest.mark.timeout(30)  # of a busy machine; each takes less than a second
 
 CHANGES = {
     # Each with the days around both changes of 2026.
@@ -287,7 +289,7 @@ def test_a_worker_wakes_for_a_slot_and_runs_its_job(runtime: Runtime) -> None:
     runtime.clock = ShiftedClock("2026-06-15T11:59:59.900Z")
     planned = schedule(runtime, "0 12 * * *")
     with working(runtime):
-        done = wait_until(runtime, lambda view: _newest(view, planned.id, "completed"), 4, starts=False)
+        done = wait_until(runtime, lambda view: _newest(view, planned.id, "completed"), PATIENCE_S, starts=False)
     assert done == "completed"
     assert slots(runtime) == ["2026-06-15T12:00:00.000Z"]
 
@@ -298,7 +300,7 @@ def test_a_worker_notices_a_clock_that_was_put_back(runtime: Runtime) -> None:
     planned = schedule(runtime, "0 * * * *")
     with working(runtime):
         clock.set("2026-06-15T12:59:59.500Z")
-        done = wait_until(runtime, lambda view: _newest(view, planned.id, "completed"), 4, starts=False)
+        done = wait_until(runtime, lambda view: _newest(view, planned.id, "completed"), PATIENCE_S, starts=False)
     assert done == "completed"
     assert slots(runtime) == ["2026-06-15T13:00:00.000Z"]
 
@@ -309,7 +311,7 @@ def test_two_workers_make_each_slot_once(runtime: Runtime) -> None:
         schedule(runtime, "0 12 * * *", name=f"s{number}")
     count = "SELECT count(*) FROM jobs WHERE state = 'completed'"
     with working(runtime), working(runtime):
-        wait_until(runtime, lambda view: view.execute(count).fetchone()[0] == 8 or None, 4, starts=False)
+        wait_until(runtime, lambda view: view.execute(count).fetchone()[0] == 8 or None, PATIENCE_S, starts=False)
     assert slots(runtime, "completed") == ["2026-06-15T12:00:00.000Z"] * 8
     assert [now_of(runtime, f"s{number}").made for number in range(8)] == [1] * 8
 
@@ -318,7 +320,7 @@ def test_a_worker_with_nothing_else_to_do_stays_for_a_schedule(runtime: Runtime)
     runtime.clock = ShiftedClock("2026-06-15T11:59:59.700Z")
     planned = schedule(runtime, "0 12 * * *")
     with working(runtime, make=partial(Worker, idle_exit_ms=1)):
-        done = wait_until(runtime, lambda view: _newest(view, planned.id, "completed"), 4, starts=False)
+        done = wait_until(runtime, lambda view: _newest(view, planned.id, "completed"), PATIENCE_S, starts=False)
     assert done == "completed"
 
 

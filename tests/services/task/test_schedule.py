@@ -19,7 +19,7 @@ from hearth.store.jobs import Job
 from tests.clocks import ShiftedClock, TickingClock
 from tests.conftest import Done
 from tests.engine.recurring import end_jobs, fire, gaps, slots
-from tests.engine.workers import working
+from tests.engine.workers import PATIENCE_S, working
 from tests.services.task.scheduling import PROGRAM, call, problems, schedule, set_clock
 
 Hearth = Callable[..., Done]
@@ -252,12 +252,15 @@ def test_a_naive_time_is_refused_and_a_delay_of_a_day_is_a_day(runtime: Runtime)
     assert only_job(runtime).due_at == "2026-03-09T04:00:00.000Z"
 
 
+@pytest.mark.timeout(30)  # of a busy machine
 def test_a_worker_that_waits_for_nothing_else_hears_of_a_new_schedule(runtime: Runtime) -> None:
     runtime.clock = ShiftedClock("2026-06-15T11:59:59.500Z")
     completed = "SELECT 1 FROM jobs WHERE state = 'completed' AND schedule = :id"
     with working(runtime):
         made = schedule(runtime, cron="0 12 * * *", zone="UTC")
-        assert wait_until(runtime, lambda view: view.execute(completed, {"id": made.id}).fetchone(), 4, starts=False)
+        assert wait_until(
+            runtime, lambda view: view.execute(completed, {"id": made.id}).fetchone(), PATIENCE_S, starts=False
+        )
 
 
 def test_the_event_of_a_schedule_names_it_and_holds_no_words_of_its_program(runtime: Runtime) -> None:
