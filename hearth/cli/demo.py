@@ -6,7 +6,7 @@ import os
 import re
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -15,6 +15,7 @@ from hearth.cli.options import Globals
 from hearth.model import Help, Items, PathName, State, model
 from hearth.runtime import current_directory
 
+WORKER_ENDS_S = 5.0
 FILES = {
     "draft.md": "# Shopping\n\nmilk and eggs\nbread\nhoney\n",
     "stat.json": '{"path": "shopping.md"}\n',
@@ -23,6 +24,9 @@ FILES = {
         '{"id": 2, "operation": "fs.read", "input": {"path": "shopping.md", "lines": "3:4"}}\n'
     ),
 }
+
+
+PROGRAM = ("--", sys.executable, "-c", "print('built')")
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +64,11 @@ TOUR = (
         ("machine", "exec", "--timeout", "300ms", "--", sys.executable, "-c", "import time; time.sleep(60)"),
         status=124,
     ),
+    Step("Queue a program; it would run on if this terminal closed", ("task", "submit", "--wait", *PROGRAM)),
+    Step("What it printed, from the beginning of its id", ("task", "logs", "job_")),
+    Step("Queue one for later, and take it back", ("task", "submit", "--delay", "1h", "--label", "later", *PROGRAM)),
+    Step("Which is possible as long as it has not ended", ("task", "cancel", "--label", "later")),
+    Step("The jobs so far", ("task", "list")),
     Step("The processes with the most memory", ("machine", "process-list", "--sort", "memory", "--limit", "3")),
     Step("Keep a copy that no later change touches", ("artifact", "put", "shopping.md")),
     Step("What is kept so", ("artifact", "list")),
@@ -121,14 +130,26 @@ def _folder(*, keep: bool) -> Iterator[str]:
         for name, text in FILES.items():
             with open(os.path.join(folder, name), "w", encoding="utf-8", newline="\n") as file:
                 file.write(text)
-        with open(os.path.join(base, "hearth.toml"), "w", encoding="utf-8"):
-            pass  # no setting of the user's own takes part
+        with open(os.path.join(base, "hearth.toml"), "w", encoding="utf-8") as file:
+            file.write("worker.idle_exit_s = 0\n")  # no setting of the user's own takes part
         os.chdir(folder)
         yield folder
     finally:
         os.chdir(before)
+        _until_nobody_works(base)
         if not keep:
             rmtree(base, ignore_errors=True)
+
+
+def _until_nobody_works(base: str) -> None:
+    """The worker that the tour started ends as soon as it is idle, and has the database open until then."""
+    from hearth.cli.invoke import open_runtime
+    from hearth.engine.waiting import wait_until
+    from hearth.store import workers
+
+    runtime = open_runtime(Globals(config=os.path.join(base, "hearth.toml"), data_dir=os.path.join(base, "data")))
+    with closing(runtime):
+        wait_until(runtime, lambda view: None if workers.all_of(view) else True, WORKER_ENDS_S, starts=False)
 
 
 def _run(step: Step, folder: str, *, told: bool) -> int:

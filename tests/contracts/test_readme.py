@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shlex
@@ -28,6 +29,18 @@ REQUESTS = """\
 
 def blocks(language: str) -> list[str]:
     return [body for kind, body in BLOCK.findall(README) if kind == language]
+
+
+JOBS = """\
+[[jobs]]
+command = "python3"
+args = ["-c", "open('parts', 'w').write('wheel')"]
+
+[[jobs]]
+command = "python3"
+args = ["-c", "print('ships', open('parts').read())"]
+dependencies = [{ index = 0 }]
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,17 +101,24 @@ class Shell:
             return b"".join((self.folder / name).read_bytes() for name in words[1:]), ""
         assert words[0] == "hearth", f"the transcripts know no {words[0]}"
         # Not every machine has a program of that name, and a virtual environment need not be active.
+        if "jobs.toml" in words:
+            (self.folder / "jobs.toml").write_text(JOBS.replace('"python3"', json.dumps(sys.executable)), "utf-8")
         done = self.hearth(*(sys.executable if word == "python3" else word for word in words[1:]), stdin=stdin)
         self.status = done.status
         return done.out_bytes, done.err
 
 
 @pytest.mark.timeout(60)
-def test_every_transcript_prints_what_it_shows(work: Path, hearth: Callable[..., Any]) -> None:
+def test_every_transcript_prints_what_it_shows(
+    work: Path, hearth: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HEARTH_WORKER_IDLE_EXIT_S", "1")
     shell = Shell(work, hearth)
     for transcript in blocks("console"):
         if "requests.ndjson" in transcript:
             (work / "requests.ndjson").write_text(REQUESTS, encoding="utf-8")
+        if "jobs.toml" in transcript:
+            (work / "jobs.toml").write_text(JOBS, encoding="utf-8")
         for step in steps(transcript):
             printed = shell.run(step.command)
             assert step.shows(printed), f"$ {step.command}\n{printed}\nbut the README shows\n{step.expected}"
