@@ -28,9 +28,9 @@ class ListJobs:
     labels: Annotated[
         tuple[Name, ...], Cli(names=("--label",)), Len(0, 32), Help("Only with all of these labels.")
     ] = ()
-    text: Annotated[str | None, Len(1, 200), Help("Only those whose command holds this, in letters of any case.")] = (
-        None
-    )
+    text: Annotated[
+        str | None, Len(1, 200), Help("Only those whose command holds this; a to z are A to Z as well.")
+    ] = None
     since: Annotated[str | None, Len(1, 64), Help("Submitted not before this time: ISO 8601 with Z or an offset.")] = (
         None
     )

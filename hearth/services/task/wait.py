@@ -18,7 +18,7 @@ from hearth.settings import JOB_VARIABLE
 @model
 class WaitForJobs(JobsNamed):
     until: Annotated[
-        Until, Help("What they are waited for; 0 is the exit status of the one way to end that is named.")
+        Until, Help("What to wait for: any end, the start, or one way to end, which then is what success means.")
     ] = Until.ENDED
     any: Annotated[bool, Help("The first of them is enough.")] = False
     timeout_ms: Annotated[
