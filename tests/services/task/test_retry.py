@@ -113,7 +113,10 @@ def test_jobs_of_another_conversation_are_not_retried_with_it(runtime: Runtime, 
     for id_ in (mine, foreign):
         end(runtime, id_, JobState.FAILED)
     own = runtime.for_call(caller=Caller.MCP, conversation="mine")
-    made = [retry(own, given).jobs for given in (RetryJobs(ids=(mine,), dependents=True), RetryJobs(all_failed=True))]
+    made = [
+        retry(own, given).jobs
+        for given in (RetryJobs(ids=(mine,), dependents=True, start=False), RetryJobs(all_failed=True, start=False))
+    ]
     assert [[job.retry_of for job in jobs] for jobs in made] == [[mine], []]
     with pytest.raises(NotFound):
         retry(own, RetryJobs(ids=(foreign,)))
