@@ -99,10 +99,11 @@ class Running:
 
     @property
     def is_over(self) -> bool:
-        """Whether the program has ended, and of one that was to be ended nothing is left."""
-        if self.process.ended is None:
+        """Whether the program has ended, and of one that was to be ended, or ended unseen, nothing is left."""
+        ended = self.process.ended
+        if ended is None:
             return False
-        if self.ending is None:
+        if self.ending is None and (ended.code is not None or ended.signal is not None):
             return True
         if self.killed_at is None:  # also what went away from its group, which nobody asked to end
             self.killed_at = time.monotonic()
