@@ -18,6 +18,7 @@ from hearth.errors import HearthError
 from tests.benchmarks.artifacts import artifacts
 from tests.benchmarks.batch import batch
 from tests.benchmarks.growth import growth
+from tests.benchmarks.jobs import jobs
 from tests.benchmarks.measure import CommandFailed, Row
 from tests.benchmarks.processes import processes
 from tests.benchmarks.programs import programs
@@ -37,6 +38,7 @@ BENCHMARKS: dict[str, Callable[[Setting], list[Row]]] = {
     "growth": growth,
     "programs": programs,
     "processes": processes,
+    "jobs": jobs,
 }
 HEADER = (
     "| what | against | measure | hearth | peer | ratio | to reach | reached |\n|---|---|---|---|---|---|---|---|\n"
