@@ -28,10 +28,10 @@ class Unfinished(NamedTuple):
 
 
 class Ended(NamedTuple):
-    """How a job ended. `waited_ms` is None of one that never started."""
+    """How a job ended, its state as it is stored. `waited_ms` is None of one that never started."""
 
     group: str
-    state: JobState
+    state: str
     reason: str | None
     waited_ms: int | None
     ran_ms: int | None
@@ -45,7 +45,7 @@ def unfinished(view: sqlite3.Connection) -> list[Unfinished]:
 def ended(view: sqlite3.Connection, since: str, most: int) -> list[Ended]:
     """Those that ended since then, the newest first, at most `most`."""
     rows = view.execute(_ENDED, {"since": since, "most": most})
-    return [Ended(row[0], JobState(row[1]), *tuple(row)[2:]) for row in rows]
+    return [Ended(*row) for row in rows]
 
 
 def running_by_worker(view: sqlite3.Connection) -> dict[str, int]:
@@ -58,7 +58,7 @@ _LATE = "SELECT count(*) FROM jobs WHERE state = 'scheduled' AND due_at <= :now"
 _SCHEDULES_LATE = "SELECT count(*) FROM schedules WHERE enabled = 1 AND next_at IS NOT NULL AND next_at <= :now"
 _IN_FILES = "SELECT count(*) FROM jobs WHERE in_files = 1 AND seq > 0"
 _FINISHED = "SELECT count(*) FROM jobs WHERE ended_at IS NOT NULL AND ended_at > ''"
-_LOST = "SELECT count(*) FROM jobs WHERE ended_at IS NOT NULL AND ended_at >= :since AND state = 'lost'"
+_LOST = "SELECT count(*) FROM jobs WHERE state = 'lost' AND +ended_at >= :since"
 _PAUSED = """
     SELECT name FROM job_groups WHERE paused = 1 AND name > ''
     AND EXISTS (SELECT 1 FROM jobs WHERE state = 'queued' AND group_name = job_groups.name) LIMIT :most

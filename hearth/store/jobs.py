@@ -418,8 +418,19 @@ _NEXT_EXPIRY = """
 """
 _NEXT_SLOT = "SELECT min(next_at) FROM schedules WHERE enabled = 1 AND next_at IS NOT NULL"
 _IS_IDLE = """
+    WITH RECURSIVE names (name) AS (
+        SELECT min(group_name) FROM jobs INDEXED BY jobs_queue WHERE state = 'queued'
+        UNION ALL
+        SELECT (
+            SELECT min(group_name) FROM jobs INDEXED BY jobs_queue WHERE state = 'queued' AND group_name > names.name
+        )
+        FROM names WHERE names.name IS NOT NULL
+    )
     SELECT NOT EXISTS (SELECT 1 FROM jobs WHERE state = 'running')
-    AND NOT EXISTS (SELECT 1 FROM jobs WHERE state = 'queued')
+    AND NOT EXISTS (
+        SELECT 1 FROM names LEFT JOIN job_groups ON job_groups.name = names.name
+        WHERE names.name IS NOT NULL AND coalesce(job_groups.paused, 0) = 0
+    )
     AND NOT EXISTS (SELECT 1 FROM jobs WHERE state = 'scheduled')
     AND NOT EXISTS (SELECT 1 FROM schedules WHERE enabled = 1 AND next_at IS NOT NULL)
 """
@@ -446,7 +457,7 @@ def next_due(view: sqlite3.Connection) -> str | None:
 
 
 def is_idle(view: sqlite3.Connection) -> bool:
-    """Whether there is nothing that a worker would have to do without being asked again."""
+    """Whether there is nothing that a worker would have to do without being asked again; who resumes a group asks."""
     return bool(view.execute(_IS_IDLE).fetchone()[0])
 
 

@@ -17,7 +17,7 @@ from hearth.store import job_figures
 from hearth.store.job_figures import Ended, Unfinished
 from hearth.store.jobs import JobState
 
-MOST_ENDED = 10_000  # so that an answer takes as long with a million of finished jobs
+MOST_ENDED = 5_000  # so that an answer takes as long with a million of finished jobs
 HOUR_MS = 3_600_000
 
 
@@ -49,7 +49,7 @@ class GroupStats:
     queued: Annotated[int, Help("Jobs that could start.")]
     running: Annotated[int, Help("Jobs that run.")]
     queued_for_ms: Annotated[int | None, Help("How long the first of the queued ones has been.")]
-    ended: Annotated[int, Help("Jobs that ended since `since`.")]
+    ended: Annotated[int, Help("Jobs that ended since `since_at`.")]
     ended_per_hour: Annotated[float, Help("The same for an hour.")]
     completed: Annotated[int, Help("Those of them that completed.")]
     waited_median_ms: Annotated[int | None, Help("How long half of them were queued at most.")]
@@ -64,7 +64,7 @@ class GroupStats:
 @model
 class Stats:
     state: State = State.COMPLETED
-    since: Annotated[str, Help("From when on jobs that ended count: later than asked for where they are many.")]
+    since_at: Annotated[str, Help("From when on jobs that ended count: later than asked for where they are many.")]
     total: Annotated[GroupStats, Help("All groups together.")]
     groups: Annotated[
         tuple[GroupStats, ...],
@@ -80,7 +80,7 @@ class Stats:
 
 
 def stats(runtime: Runtime, given: GetStats) -> Stats:
-    """Of the newest 10,000 jobs that ended: with more, `since` is later than asked for. Raises `InvalidInput`."""
+    """Of the newest 5,000 jobs that ended: with more, `since_at` is later than asked for. Raises `InvalidInput`."""
     now = runtime.now()
     asked = _since(given, parse_timestamp(now))
     with runtime.store.read() as view:
@@ -96,7 +96,7 @@ def stats(runtime: Runtime, given: GetStats) -> Stats:
     for over in ended:
         by_group[over.group][1].append(over)
     return Stats(
-        since=since,
+        since_at=since,
         total=_figures(None, unfinished, ended, hours, now),
         groups=tuple(_figures(name, *by_group[name], hours, now) for name in names),
         workers=workers,
@@ -113,7 +113,7 @@ def _figures(
     group: str | None, unfinished: Sequence[Unfinished], ended: Sequence[Ended], hours: float, now: str
 ) -> GroupStats:
     queued = [each.first_queued_at for each in unfinished if each.state is JobState.QUEUED and each.first_queued_at]
-    reasons = Counter(each.reason or each.state.value for each in ended if each.state is not JobState.COMPLETED)
+    reasons = Counter(each.reason or each.state for each in ended if each.state != JobState.COMPLETED)
     return GroupStats(
         group=group,
         **{
@@ -123,7 +123,7 @@ def _figures(
         queued_for_ms=max(0, parse_timestamp(now) - parse_timestamp(min(queued))) if queued else None,
         ended=len(ended),
         ended_per_hour=round(len(ended) / hours, 2),
-        completed=sum(each.state is JobState.COMPLETED for each in ended),
+        completed=sum(each.state == JobState.COMPLETED for each in ended),
         **_spread("waited", (each.waited_ms for each in ended)),
         **_spread("ran", (each.ran_ms for each in ended)),
         failures=tuple(Reason(reason=reason, count=count) for reason, count in reasons.most_common()),

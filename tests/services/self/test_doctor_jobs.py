@@ -64,7 +64,14 @@ def test_paused_groups_with_jobs_in_them_are_told(runtime: Runtime) -> None:
         for name in ("held", "empty"):
             jobs.set_group(tx, name, paused=True)
     (only,) = checks.look(runtime)
-    assert (only.message, only.hint) == ("the group held is paused, and 2 jobs wait in it", "`hearth task resume held`")
+    assert (only.message, only.hint) == ("the group held is paused, and 2 jobs in it wait", "`hearth task resume held`")
+
+
+def test_jobs_of_paused_groups_need_no_worker(runtime: Runtime) -> None:
+    put(runtime, JobState.QUEUED, group_name="held")
+    with runtime.store.write() as tx:
+        jobs.set_group(tx, "held", paused=True)
+    assert [message for _, message in found(runtime)] == ["the group held is paused, and 1 job in it waits"]
 
 
 def test_lost_jobs_of_late_and_outputs_without_room_are_told(runtime: Runtime) -> None:

@@ -7,6 +7,10 @@ from typing import Any
 import pytest
 
 from hearth import dispatch
+from hearth.cancellation import Cancellation
+from hearth.engine import presence
+from hearth.engine.leases import Kind
+from hearth.engine.worker import Worker
 from hearth.runtime import Runtime
 from hearth.store.jobs import JobState
 from tests.engine.workers import job, submit, until, working
@@ -119,3 +123,19 @@ def test_a_shell_completes_groups_and_jobs(runtime: Runtime, hearth: Hearth) -> 
     assert hearth("__complete", "group", "al", *data).out.split() == ["alpha", "alps", "alto"]
     assert hearth("__complete", "group", *data).out.split() == ["alpha", "alps", "alto", "beta"]
     assert hearth("__complete", "job", "job_", *data).out.split() == made[::-1]
+
+
+@runs_jobs
+def test_jobs_of_a_paused_group_keep_no_idle_worker_and_get_one_when_they_are_resumed(
+    runtime: Runtime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    call(runtime, "pause", groups=["g"])
+    id_ = submit(runtime, group="g")
+    worker = Worker(runtime, Kind.BACKGROUND, idle_exit_ms=0)
+    worker.run(Cancellation())
+    assert job(runtime, id_).state is JobState.QUEUED
+    assert not presence.hand_over(runtime)
+    started: list[object] = []
+    monkeypatch.setattr(runtime.host, "start_background", lambda *given: started.append(given))
+    call(runtime, "resume", groups=["g"])
+    assert len(started) == 1

@@ -73,7 +73,7 @@ def test_of_very_many_jobs_the_newest_are_counted_and_the_answer_says_since_when
     with runtime.store.write() as tx:
         insert(tx, *made)
     found = stats(runtime)
-    assert (found.total.ended, found.since) == (10, made[9].ended_at)
+    assert (found.total.ended, found.since_at) == (10, made[9].ended_at)
     assert found.total.ran_max_ms == 9
     assert found.total.ended_per_hour == pytest.approx(10 / 0.9, rel=0.05)
 

@@ -19,6 +19,7 @@ from hearth.store.database import FILE_NAME, SCHEMA_VERSION, file_uri, translate
 from hearth.store.jobs import JobState
 
 MOST_SHOWN = 5
+MOST_GROUPS = 10_000
 HOLE_BYTES = 1024 * 1024
 LATE_MS = 10_000  # a worker needs a moment, too
 
@@ -62,8 +63,10 @@ def _workers(runtime: Runtime, view: sqlite3.Connection) -> Iterator[Finding]:
 
 def _left(runtime: Runtime, view: sqlite3.Connection) -> str:
     counts = dict.fromkeys(JobState, 0)
+    paused = set(job_figures.held_up(view, MOST_GROUPS))  # which need none
     for each in job_figures.unfinished(view):
-        counts[each.state] += each.number
+        if each.state is not JobState.QUEUED or each.group not in paused:
+            counts[each.state] += each.number
     late = job_figures.late(view, timestamp(runtime.clock.now_ms() - LATE_MS))
     told = {
         "queued": counts[JobState.QUEUED],
@@ -86,9 +89,8 @@ def _held_up(view: sqlite3.Connection) -> Iterator[Finding]:
     names = job_figures.held_up(view, MOST_SHOWN + 1)
     for name in names[:MOST_SHOWN]:
         queued = jobs.group(view, name).queued
-        yield warn(
-            f"the group {name} is paused, and {queued:,} {_jobs(queued)} wait in it", f"`hearth task resume {name}`"
-        )
+        waits = f"{queued:,} {_jobs(queued)} in it {'waits' if queued == 1 else 'wait'}"
+        yield warn(f"the group {name} is paused, and {waits}", f"`hearth task resume {name}`")
     if len(names) > MOST_SHOWN:
         yield warn("more groups are paused with jobs in them", "`hearth task groups`")
 
