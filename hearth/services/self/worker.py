@@ -29,10 +29,13 @@ class Worked:
 
 
 def work(runtime: Runtime, given: Work) -> Worked:
-    """Look after jobs until a signal comes, or there was nothing to do for long. Programs that run then run on."""
+    """Look after jobs until a signal comes, or there was nothing to do for long. Programs that run then run on. What is
+    left goes to a worker in the background, unless it was that which was ended."""
     idle_exit_ms = given.idle_exit_ms
     if given.background and idle_exit_ms is None:
         idle_exit_ms = runtime.settings.worker.idle_exit_s * 1000
     worker = Worker(runtime, Kind.BACKGROUND if given.background else Kind.FOREGROUND, idle_exit_ms=idle_exit_ms)
     worker.run(runtime.cancelled)
-    return Worked(worker=worker.id, handed_over=presence.hand_over(runtime))
+    # Who ends one that nobody sees means it, such as a system that shuts down.
+    is_meant = given.background and runtime.cancelled.is_set()
+    return Worked(worker=worker.id, handed_over=not is_meant and presence.hand_over(runtime))
