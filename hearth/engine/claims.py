@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from hearth.engine import start
+from hearth.engine import leases, start
 from hearth.engine.moves import milliseconds_between, move
 from hearth.engine.outputs import Outputs
 from hearth.engine.presence import usual_parallel
@@ -18,7 +18,7 @@ from hearth.engine.spec import Spec
 from hearth.errors import DatabaseError, HearthError, NoSpace
 from hearth.platforms.processes import Exit
 from hearth.store import jobs
-from hearth.store.jobs import Job, JobState
+from hearth.store.jobs import Held, Job, JobState
 
 if TYPE_CHECKING:
     from hearth.runtime import Runtime
@@ -35,7 +35,7 @@ def claim(tx: sqlite3.Connection, runtime: Runtime, me: str, most: int) -> Itera
             continue
         changes: dict[str, Any] = {"worker": me, "mark": start.new_mark(runtime), "attempt": job.attempt + 1}
         if move(tx, job, JobState.RUNNING, **changes, waited_ms=milliseconds_between(job.queued_at, now)):
-            yield replace(job, state=JobState.RUNNING, ending=None, **changes)
+            yield replace(job, state=JobState.RUNNING, started_at=None, started_ms=None, **changes)
 
 
 def held_back(runtime: Runtime, job: Job) -> Running:
@@ -56,10 +56,10 @@ def note_processes(runtime: Runtime, me: str, held: Sequence[Running], *, wait_m
     with runtime.store.write(durable=True, wait_ms=wait_ms) as tx:
         for running in held:
             job, record = running.job, running.process.record
-            facts: dict[str, Any] = {"pid": record.pid, "pid_start": record.start, "boot": record.boot}
-            if jobs.hold(tx, job.seq, me, job.mark or "", **facts, started_at=now):
+            process = Held(record.pid, record.start, record.boot, now, leases.beat_now())
+            if jobs.hold(tx, job.seq, me, job.mark or "", process):
                 mine.add(job.seq)
-                running.job = replace(job, **facts, started_at=now)
+                running.job = replace(job, **process._asdict())
             elif (stored := jobs.find_by_seq(tx, job.seq)) is not None:
                 running.job = replace(job, ending=stored.ending)
     return mine

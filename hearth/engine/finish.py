@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hearth import identifiers
 from hearth.clock import parse_timestamp, timestamp
-from hearth.engine.moves import milliseconds_between, move
+from hearth.engine import leases
+from hearth.engine.moves import move
 from hearth.engine.outputs import Outputs
 from hearth.engine.running import Ended, Ending
 from hearth.engine.spec import Spec
@@ -93,14 +94,14 @@ def store(tx: sqlite3.Connection, runtime: Runtime, ended: Ended, kept: Kept, *,
         jobs.keep_attempt(tx, job.seq, _attempt(job, ended, facts, now))
     else:
         state = ended.state
-        ran_ms = milliseconds_between(job.started_at, now)
+        ran_ms = leases.ran_ms(runtime, job)
         facts = {**facts, "in_files": int(kept.in_files), "ran_ms": ran_ms, "message": ended.message}
         if not move(tx, job, state, holder=holder, ended_at=now, cpu_ms=ended.exit.cpu_ms,
                     peak_memory_bytes=ended.exit.peak_memory_bytes, **facts):  # fmt: skip
             return None
     for artifact in kept.artifacts.values():
         artifacts.insert(tx, artifact)
-    events.insert(tx, [event(job, state, now, ended.reason, milliseconds_between(job.started_at, now) or 0)])
+    events.insert(tx, [event(job, state, now, ended.reason, leases.ran_ms(runtime, job) or 0)])
     return state
 
 

@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
 
 from hearth import __version__, identifiers
+from hearth.engine.moves import milliseconds_between
 from hearth.store import jobs, workers
 from hearth.store.workers import WorkerRow
 
@@ -65,6 +66,13 @@ def standing(host: Host, row: WorkerRow, *, lease_s: float = LEASE_S) -> Standin
 def beat_now() -> int:
     """The time for heartbeats, by a clock that all processes of a machine share and no correction of the date moves."""
     return round(time.monotonic() * 1000)
+
+
+def ran_ms(runtime: Runtime, job: Job) -> int | None:
+    """For how long a job has run by now; by the date only where the machine was started anew since."""
+    if job.started_ms is not None and job.boot == runtime.host.boot_id():
+        return max(0, beat_now() - job.started_ms)
+    return milliseconds_between(job.started_at, runtime.now())
 
 
 def sign_on(runtime: Runtime, kind: Kind) -> WorkerRow:

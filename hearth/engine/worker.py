@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from hearth.clock import parse_timestamp
 from hearth.engine import claims, finish, leases, presence, recovery, recurring
 from hearth.engine.leases import BEAT_S, LEASE_S, Kind
-from hearth.engine.moves import milliseconds_between, move
+from hearth.engine.moves import move
 from hearth.engine.outputs import Outputs
 from hearth.engine.running import Ended, Ending, Running, outcome
 from hearth.engine.spec import Spec
@@ -214,7 +214,7 @@ class Worker:
     def _deadline_of(self, job: Job, spec: Spec) -> float | None:
         if spec.timeout_ms is None:
             return None
-        ran_ms = milliseconds_between(job.started_at, self._runtime.now()) or 0
+        ran_ms = leases.ran_ms(self._runtime, job) or 0
         return time.monotonic() + max(0, spec.timeout_ms - ran_ms) / 1000
 
     # Programs that run.

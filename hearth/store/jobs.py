@@ -84,6 +84,7 @@ class Job:
     grace_ms: int | None = None
     queued_at: str | None = None
     started_at: str | None = None
+    started_ms: int | None = None
     ended_at: str | None = None
     waited_ms: int | None = None
     ran_ms: int | None = None
@@ -295,7 +296,8 @@ def next_to_run(view: sqlite3.Connection, *, parallel: int, most: int) -> list[J
 
 
 _HOLD = """
-    UPDATE jobs SET pid = :pid, pid_start = :pid_start, boot = :boot, started_at = :started_at
+    UPDATE jobs SET pid = :pid, pid_start = :pid_start, boot = :boot, started_at = :started_at,
+        started_ms = :started_ms
     WHERE seq = :seq AND state = 'running' AND worker = :holder AND mark = :mark AND ending IS NULL
 """
 _END_IT = """
@@ -325,12 +327,19 @@ _HOLDERS = """
 """
 
 
-def hold(
-    tx: sqlite3.Connection, seq: int, holder: str, mark: str, *, pid: int, pid_start: str, boot: str, started_at: str
-) -> bool:
-    """Note which process a claimed job is, before that may start; false when it is no longer `holder`'s to start."""
-    facts = {"pid": pid, "pid_start": pid_start, "boot": boot, "started_at": started_at}
-    return tx.execute(_HOLD, {"seq": seq, "holder": holder, "mark": mark, **facts}).rowcount == 1
+class Held(NamedTuple):
+    """Which process a claimed job is: told by pid, start and boot. `started_ms` is of the clock that only grows."""
+
+    pid: int
+    pid_start: str
+    boot: str
+    started_at: str
+    started_ms: int
+
+
+def hold(tx: sqlite3.Connection, seq: int, holder: str, mark: str, held: Held) -> bool:
+    """Note the process of a claimed job before that may start; false when it is no longer `holder`'s to start."""
+    return tx.execute(_HOLD, {"seq": seq, "holder": holder, "mark": mark, **held._asdict()}).rowcount == 1
 
 
 def want_end(

@@ -346,8 +346,8 @@ def test_a_job_that_a_restart_of_the_machine_broke_off_is_lost_or_runs_again_as_
     Path(outputs.folder, "status").write_bytes(b"held\nstarted\n")
     Path(outputs.folder, "stdout").write_bytes(b"half a li")
     with runtime.store.write() as tx:
-        facts: dict[str, Any] = {"pid": os.getpid(), "pid_start": "1", "boot": "another", "started_at": runtime.now()}
-        assert jobs.hold(tx, claimed.seq, "wrk_dead", claimed.mark or "", **facts)
+        process = jobs.Held(os.getpid(), "1", "another", runtime.now(), leases.beat_now())
+        assert jobs.hold(tx, claimed.seq, "wrk_dead", claimed.mark or "", process)
     with working(runtime):
         ended = until(runtime, id_)
     if restart:
@@ -819,6 +819,21 @@ def test_a_clock_that_jumps_neither_loses_a_job_nor_runs_it_twice(runtime: Runti
         clock.turned_ms = 0
         assert until(runtime, submit(runtime, noting(ledger, "now"))).state is JobState.COMPLETED
     assert lines(ledger) == ["back", "later", "now"]
+
+
+def test_a_clock_that_jumps_takes_no_time_from_a_program_that_is_adopted(runtime: Runtime, door: Door) -> None:
+    clock = Jumping()
+    runtime = replace(runtime, clock=clock)
+    with working(runtime, ends_all=False):
+        id_ = submit(runtime, door.knock, timeout_ms=3_600_000)
+        visitor = door.open()
+    clock.turned_ms = 7_200_000
+    with working(runtime):
+        assert until(runtime, submit(runtime)).state is JobState.COMPLETED
+        visitor.let_in()
+        ended = until(runtime, id_)
+    assert ended.state is JobState.COMPLETED
+    assert ended.ran_ms is not None and ended.ran_ms < 3_600_000
 
 
 def test_what_waits_for_a_job_need_not_wait_until_a_clock_that_was_put_back_is_there_again(runtime: Runtime) -> None:

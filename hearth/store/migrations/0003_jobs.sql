@@ -77,6 +77,7 @@ CREATE TABLE jobs (
     -- What became of it.
     queued_at TEXT, -- since when it could have been started
     started_at TEXT,
+    started_ms INTEGER, -- the same by the clock of this start of the machine that only grows
     ended_at TEXT,
     waited_ms INTEGER,
     ran_ms INTEGER,

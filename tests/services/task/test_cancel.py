@@ -251,9 +251,7 @@ def test_a_job_that_is_cancelled_before_its_program_is_let_go_never_starts(
     _, job = claimed()
     with runtime.store.write() as tx:
         jobs.want_end(tx, job.seq, Ending.CANCEL)
-        assert not jobs.hold(
-            tx, job.seq, "wrk_0", job.mark or "", pid=1, pid_start="1", boot="", started_at=runtime.now()
-        )
+        assert not jobs.hold(tx, job.seq, "wrk_0", job.mark or "", jobs.Held(1, "1", "", runtime.now(), 0))
         finish.store(tx, runtime, Ended(job, state), finish.NOTHING, holder="wrk_0")
     assert wait_for(job.id, seconds=0).state is JobState.CANCELLED
 
