@@ -72,21 +72,23 @@ def test_a_worker_of_an_earlier_start_of_the_machine_is_gone(runtime: Runtime) -
     assert listed(runtime)["wrk_earlier"][0] is Standing.GONE
 
 
-@pytest.mark.parametrize("age_s", [presence.STARTING_S + 1, -3_600])
+@pytest.mark.parametrize(("age_s", "other"), [(presence.STARTING_S + 1, ""), (-3_600, ""), (0, "1")])
 def test_a_stale_sign_of_a_start_keeps_nobody_from_starting_a_worker(
-    runtime: Runtime, age_s: float, monkeypatch: pytest.MonkeyPatch
+    runtime: Runtime, age_s: float, other: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """It names a living process: long ago, or after the clock was put back, or one that only has the number now."""
     unrelated(runtime)
     started: list[list[str]] = []
 
     def start(words: list[str], *_: object) -> int:
         started.append(words)
-        return 1
+        return os.getpid()
 
     monkeypatch.setattr(runtime.host, "start_background", start)
     marker = os.path.join(runtime.data_dir, presence.MARKER)
-    with open(marker, "w", encoding="ascii"):
-        now = runtime.clock.now_ms() / 1000
+    now = runtime.clock.now_ms() / 1000
+    with open(marker, "w", encoding="ascii") as file:
+        file.write(f"{os.getpid()} {runtime.host.process_start(os.getpid())}{other}\n")
     os.utime(marker, (now - age_s, now - age_s))
     assert presence.ensure_worker(runtime)
     assert [words[0] for words in started] == [sys.executable]
