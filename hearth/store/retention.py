@@ -226,10 +226,14 @@ class Retention:
                     gone.append(each)
                     released += left
             free = {left.body: left.at for left in released if not _is_named(tx, left.body)}
-        for each in gone:
-            for attempt in range(1, each.attempt + 1):
-                sweeping.remove(self.host, self._folder("jobs"), f"{each.id}.{attempt}")
+        self._remove_folders_of({each.id for each in gone})
         return Forgotten(len(gone), self._remove_bodies(free))
+
+    def _remove_folders_of(self, ids: set[str]) -> None:
+        folder = self._folder("jobs")
+        for name in sweeping.names_older(self.host, folder, float("inf")):
+            if _run_of(name)[0] in ids:
+                sweeping.remove(self.host, folder, name)
 
     def remove_environments(self) -> Removed:
         """Variables of jobs that are gone."""
@@ -341,12 +345,18 @@ def _until(excess: int, old: Iterable[T]) -> Iterator[T]:
 
 
 def _is_left_over(view: sqlite3.Connection, name: str) -> bool:
-    """Whether a folder `<job>.<attempt>` holds nothing that anybody will look at again."""
-    id_, _, attempt = name.rpartition(".")
+    """Whether the folder of a run holds nothing that anybody will look at again."""
+    id_, attempt = _run_of(name)
     job = jobs.find(view, id_)
     if job is None:
         return True
     return job.ended_at is not None and not (job.in_files and attempt == str(job.attempt))
+
+
+def _run_of(name: str) -> tuple[str, str]:
+    """The job and the number of a run, of whose folder `<job>.<attempt>.<mark>` is the name."""
+    id_, _, rest = name.partition(".")
+    return id_, rest.partition(".")[0]
 
 
 def _is_named(view: sqlite3.Connection, body: str) -> bool:

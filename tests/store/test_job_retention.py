@@ -99,7 +99,7 @@ def test_with_a_job_go_its_runs_labels_artifacts_files_and_variables(store: Stor
         seq = jobs.insert(tx, replace(old, environment=jobs.environment(tx, {"A": "1"})), labels=["a"])
         first = dict.fromkeys(Attempt._fields[5:]) | {"stdout_artifact": names["earlier"], "stderr_artifact": pinned}
         jobs.keep_attempt(tx, seq, Attempt(1, None, old.created_at, JobState.FAILED, 1, **first))
-    folder = data / "jobs" / f"{old.id}.2"
+    folder = data / "jobs" / f"{old.id}.2.0123abcd"
     folder.mkdir(parents=True)
     (folder / "stdout").write_bytes(b"out")
     assert retention.expire_jobs() == Removed("jobs", 1, len("outerrearlier"))
@@ -152,8 +152,8 @@ def test_files_whose_jobs_are_over_go_and_those_of_what_runs_or_is_kept_later_st
         "gone": row(),
     }
     put(store, *(made[name] for name in ("runs", "ended", "in_files")))
-    kept = [f"{made['runs'].id}.1", f"{made['runs'].id}.2", f"{made['in_files'].id}.2"]
-    over = [f"{made['ended'].id}.1", f"{made['in_files'].id}.1", f"{made['gone'].id}.1"]
+    kept = [f"{made['runs'].id}.1.a", f"{made['runs'].id}.2.b", f"{made['in_files'].id}.2.c"]
+    over = [f"{made['ended'].id}.1.d", f"{made['in_files'].id}.1.e", f"{made['gone'].id}.1.f"]
     for name in (*kept, *over):
         (data / "jobs" / name).mkdir(parents=True)
         (data / "jobs" / name / "stdout").write_bytes(b"12345")
