@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +14,10 @@ from hearth.runtime import Caller, Runtime
 from hearth.services.fs.stat import StatPath
 from hearth.settings import RetentionSettings, Settings
 from hearth.store import events
+from hearth.store.jobs import JobState
 from hearth.store.retention import DAY_MS
+from tests.marks import posix_only
+from tests.store.job_rows import insert, row
 from tests.store.rows import event
 
 Hearth = Callable[..., Any]
@@ -114,3 +119,25 @@ def test_what_no_backup_is_needed_for_can_still_be_undone(runtime: Runtime, work
     collect(tight)
     assert dispatch.call_json(tight, "fs.undo", {"receipt": done.result.receipt}).error is None
     assert list(work.iterdir()) == []
+
+
+@posix_only("bells of Windows end with their processes")
+def test_bells_of_processes_that_are_gone_are_removed(runtime: Runtime) -> None:
+    bells = Path(runtime.bells)
+    with closing(runtime.host.make_bell(runtime.bells)) as living:
+        (kept,) = bells.iterdir()
+        os.mkfifo(bells / f"bell-{'0' * 32}")
+        collect(runtime, dry_run=True)
+        assert len(list(bells.iterdir())) == 2
+        collect(runtime)
+        assert list(bells.iterdir()) == [kept]
+        assert runtime.host.wait_any([living.waitable], 0) == [living.waitable]
+
+
+def test_jobs_go_with_their_days(runtime: Runtime) -> None:
+    with runtime.store.write() as tx:
+        insert(tx, row(at=runtime.now()), row(JobState.QUEUED))
+    assert "jobs" not in collect(runtime)
+    assert collect(runtime.for_call(clock=Later(31)))["jobs"] == 1
+    with runtime.store.read() as view:
+        assert [each[0] for each in view.execute("SELECT state FROM jobs")] == ["queued"]
