@@ -5,7 +5,7 @@ _hearth_spec() {
     commands='' options='' valued='' arguments=''
     case $1 in
     '')
-        commands='machine fs artifact doctor config db gc call operations schema demo completion'
+        commands='machine fs task artifact doctor config db worker gc call operations schema demo completion'
         options='--version'
         ;;
     'machine')
@@ -134,6 +134,98 @@ _hearth_spec() {
         valued='--since --until --caller --group -n --limit --cursor'
         arguments='path'
         ;;
+    'task')
+        commands='submit get list wait cancel retry status logs send groups group pause resume stats workers schedule schedules unschedule enable disable next prune'
+        ;;
+    'task submit')
+        options='--open-stdin --no-open-stdin --merge --no-merge --restart --no-restart --allow-missing --no-allow-missing --start --no-start --wait --no-wait -f --follow --no-follow --exit-code --no-exit-code'
+        valued='--cwd --env --env-policy --stdin --timeout-ms --timeout --grace-ms --grace --cpu-seconds --memory-bytes --memory --priority --group --label --labels --retry --delay-ms --delay --run-at --expires-at --after --dependencies --idempotency-key --id --jobs --file --wait-timeout-ms --wait-timeout'
+        arguments='any any+'
+        ;;
+    'task get')
+        arguments='id:job'
+        ;;
+    'task list')
+        options='--unfinished --no-unfinished'
+        valued='--job-state --states --group --label --labels --text --since --until --schedule -n --limit --cursor'
+        ;;
+    'task wait')
+        options='--any --no-any --exit-code --no-exit-code'
+        valued='--group --label --labels --until --timeout-ms --timeout'
+        arguments='id:job+'
+        ;;
+    'task cancel')
+        options='--wait --no-wait'
+        valued='--group --label --labels --grace-ms --grace'
+        arguments='id:job+'
+        ;;
+    'task retry')
+        options='--all-failed --no-all-failed --dependents --no-dependents --start --no-start'
+        valued='--group --label --labels'
+        arguments='id:job+'
+        ;;
+    'task status')
+        arguments='id:job'
+        ;;
+    'task logs')
+        options='-f --follow --no-follow --exit-code --no-exit-code'
+        valued='--stream --attempt --offset --limit --lines --head --tail --encoding --wait-timeout-ms --wait-timeout'
+        arguments='id:job'
+        ;;
+    'task send')
+        options='--newline --no-newline --eof --no-eof'
+        valued='--wait-timeout-ms --wait-timeout'
+        arguments='id:job any'
+        ;;
+    'task groups')
+        valued='-n --limit --cursor'
+        ;;
+    'task group')
+        options='--default --no-default'
+        valued='--parallel'
+        arguments='id:group'
+        ;;
+    'task pause')
+        options='--all --no-all'
+        arguments='id:group+'
+        ;;
+    'task resume')
+        options='--all --no-all'
+        arguments='id:group+'
+        ;;
+    'task stats')
+        valued='--since -l --last-ms --last'
+        ;;
+    'task workers')
+        ;;
+    'task schedule')
+        options='--open-stdin --no-open-stdin --merge --no-merge --restart --no-restart --replace --no-replace --start --no-start'
+        valued='--cwd --env --env-policy --stdin --timeout-ms --timeout --grace-ms --grace --cpu-seconds --memory-bytes --memory --priority --group --label --labels --retry --cron --every-ms --every --zone --missed --missed-most --overlap'
+        arguments='id:schedule any any+'
+        ;;
+    'task schedules')
+        valued='-n --limit --cursor'
+        arguments='id:schedule+'
+        ;;
+    'task unschedule')
+        arguments='id:schedule+'
+        ;;
+    'task enable')
+        options='--start --no-start'
+        arguments='id:schedule+'
+        ;;
+    'task disable')
+        arguments='id:schedule+'
+        ;;
+    'task next')
+        valued='--cron --every-ms --every --zone -n --limit'
+        arguments='id:schedule'
+        ;;
+    'task prune')
+        options='--all --no-all --dry-run --no-dry-run'
+        valued='--job-state --states --group --older-than-ms --older-than --keep'
+        arguments='id:job+'
+        ;;
     'artifact')
         commands='list metadata read range search put export pin unpin delete gc'
         ;;
@@ -192,15 +284,15 @@ _hearth_spec() {
         options='--origin --no-origin'
         ;;
     'config get')
-        arguments='words:data_dir,roots,log,max_output_bytes,artifact_preview_bytes,max_artifact_bytes,command_timeout_ms,machine.env_allow,fs.sync,fs.hard_links,fs.lock_timeout_ms,fs.backup_max_bytes,secrets.on_persist,retention.events_days,retention.events_max,retention.receipts_days,retention.backups_max_bytes,retention.artifacts_days,retention.artifacts_max_bytes,worker.idle_exit_s'
+        arguments='words:data_dir,roots,log,max_output_bytes,artifact_preview_bytes,max_artifact_bytes,command_timeout_ms,machine.env_allow,fs.sync,fs.hard_links,fs.lock_timeout_ms,fs.backup_max_bytes,secrets.on_persist,retention.events_days,retention.events_max,retention.receipts_days,retention.backups_max_bytes,retention.artifacts_days,retention.artifacts_max_bytes,retention.jobs_days,retention.jobs_max,worker.idle_exit_s,worker.parallel,worker.output_max_bytes'
         ;;
     'config set')
         options='--user --no-user --project --no-project'
-        arguments='words:data_dir,roots,log,max_output_bytes,artifact_preview_bytes,max_artifact_bytes,command_timeout_ms,machine.env_allow,fs.sync,fs.hard_links,fs.lock_timeout_ms,fs.backup_max_bytes,secrets.on_persist,retention.events_days,retention.events_max,retention.receipts_days,retention.backups_max_bytes,retention.artifacts_days,retention.artifacts_max_bytes,worker.idle_exit_s any'
+        arguments='words:data_dir,roots,log,max_output_bytes,artifact_preview_bytes,max_artifact_bytes,command_timeout_ms,machine.env_allow,fs.sync,fs.hard_links,fs.lock_timeout_ms,fs.backup_max_bytes,secrets.on_persist,retention.events_days,retention.events_max,retention.receipts_days,retention.backups_max_bytes,retention.artifacts_days,retention.artifacts_max_bytes,retention.jobs_days,retention.jobs_max,worker.idle_exit_s,worker.parallel,worker.output_max_bytes any'
         ;;
     'config unset')
         options='--user --no-user --project --no-project'
-        arguments='words:data_dir,roots,log,max_output_bytes,artifact_preview_bytes,max_artifact_bytes,command_timeout_ms,machine.env_allow,fs.sync,fs.hard_links,fs.lock_timeout_ms,fs.backup_max_bytes,secrets.on_persist,retention.events_days,retention.events_max,retention.receipts_days,retention.backups_max_bytes,retention.artifacts_days,retention.artifacts_max_bytes,worker.idle_exit_s'
+        arguments='words:data_dir,roots,log,max_output_bytes,artifact_preview_bytes,max_artifact_bytes,command_timeout_ms,machine.env_allow,fs.sync,fs.hard_links,fs.lock_timeout_ms,fs.backup_max_bytes,secrets.on_persist,retention.events_days,retention.events_max,retention.receipts_days,retention.backups_max_bytes,retention.artifacts_days,retention.artifacts_max_bytes,retention.jobs_days,retention.jobs_max,worker.idle_exit_s,worker.parallel,worker.output_max_bytes'
         ;;
     'config roots')
         options='--read-only --no-read-only --user --no-user --project --no-project'
@@ -240,19 +332,23 @@ _hearth_spec() {
     'db check')
         options='--full --no-full'
         ;;
+    'worker')
+        options='--background --no-background'
+        valued='--idle-exit-ms --idle-exit'
+        ;;
     'gc')
         options='--dry-run --no-dry-run'
         ;;
     'call')
         options='--batch --no-batch --ordered --no-ordered'
         valued='--jobs'
-        arguments='words:machine.exec,machine.batch,machine.which,machine.env,machine.host_info,machine.process_list,machine.process_kill,machine.process_wait,fs.list,fs.find,fs.read,fs.search,fs.stat,fs.watch,fs.hash,fs.write,fs.patch,fs.mkdir,fs.move,fs.copy,fs.delete,fs.chmod,fs.undo,fs.redo,fs.diff,fs.history,artifact.list,artifact.metadata,artifact.read,artifact.range,artifact.search,artifact.put,artifact.export,artifact.pin,artifact.unpin,artifact.delete,artifact.gc,self.doctor,self.config_show,self.config_get,self.config_set,self.config_unset,self.config_roots,self.config_path,self.config_check,self.config_trust,self.config_import,self.db_path,self.db_tables,self.db_schema,self.db_query,self.db_backup,self.db_vacuum,self.db_check,self.gc any'
+        arguments='words:machine.exec,machine.batch,machine.which,machine.env,machine.host_info,machine.process_list,machine.process_kill,machine.process_wait,fs.list,fs.find,fs.read,fs.search,fs.stat,fs.watch,fs.hash,fs.write,fs.patch,fs.mkdir,fs.move,fs.copy,fs.delete,fs.chmod,fs.undo,fs.redo,fs.diff,fs.history,task.submit,task.get,task.list,task.wait,task.cancel,task.retry,task.status,task.logs,task.send,task.groups,task.group,task.pause,task.resume,task.stats,task.workers,task.schedule,task.schedules,task.unschedule,task.enable,task.disable,task.next,task.prune,artifact.list,artifact.metadata,artifact.read,artifact.range,artifact.search,artifact.put,artifact.export,artifact.pin,artifact.unpin,artifact.delete,artifact.gc,self.doctor,self.config_show,self.config_get,self.config_set,self.config_unset,self.config_roots,self.config_path,self.config_check,self.config_trust,self.config_import,self.db_path,self.db_tables,self.db_schema,self.db_query,self.db_backup,self.db_vacuum,self.db_check,self.worker,self.gc any'
         ;;
     'operations')
-        arguments='words:machine,fs,artifact,self'
+        arguments='words:machine,fs,task,artifact,self'
         ;;
     'schema')
-        arguments='words:machine.exec,machine.batch,machine.which,machine.env,machine.host_info,machine.process_list,machine.process_kill,machine.process_wait,fs.list,fs.find,fs.read,fs.search,fs.stat,fs.watch,fs.hash,fs.write,fs.patch,fs.mkdir,fs.move,fs.copy,fs.delete,fs.chmod,fs.undo,fs.redo,fs.diff,fs.history,artifact.list,artifact.metadata,artifact.read,artifact.range,artifact.search,artifact.put,artifact.export,artifact.pin,artifact.unpin,artifact.delete,artifact.gc,self.doctor,self.config_show,self.config_get,self.config_set,self.config_unset,self.config_roots,self.config_path,self.config_check,self.config_trust,self.config_import,self.db_path,self.db_tables,self.db_schema,self.db_query,self.db_backup,self.db_vacuum,self.db_check,self.gc'
+        arguments='words:machine.exec,machine.batch,machine.which,machine.env,machine.host_info,machine.process_list,machine.process_kill,machine.process_wait,fs.list,fs.find,fs.read,fs.search,fs.stat,fs.watch,fs.hash,fs.write,fs.patch,fs.mkdir,fs.move,fs.copy,fs.delete,fs.chmod,fs.undo,fs.redo,fs.diff,fs.history,task.submit,task.get,task.list,task.wait,task.cancel,task.retry,task.status,task.logs,task.send,task.groups,task.group,task.pause,task.resume,task.stats,task.workers,task.schedule,task.schedules,task.unschedule,task.enable,task.disable,task.next,task.prune,artifact.list,artifact.metadata,artifact.read,artifact.range,artifact.search,artifact.put,artifact.export,artifact.pin,artifact.unpin,artifact.delete,artifact.gc,self.doctor,self.config_show,self.config_get,self.config_set,self.config_unset,self.config_roots,self.config_path,self.config_check,self.config_trust,self.config_import,self.db_path,self.db_tables,self.db_schema,self.db_query,self.db_backup,self.db_vacuum,self.db_check,self.worker,self.gc'
         ;;
     'demo')
         options='--keep --no-keep'
@@ -288,6 +384,18 @@ _hearth_value() {
     'fs write --line-ends') value='words:lf,crlf' ;;
     'fs patch --line-ends') value='words:file,given' ;;
     'fs history --caller') value='words:shell,batch,mcp,recipe' ;;
+    'task submit --cwd') value='path' ;;
+    'task submit --env-policy') value='words:inherit,minimal,explicit' ;;
+    'task submit --file') value='path' ;;
+    'task list --job-state' | 'task list --states') value='words:scheduled,queued,waiting,running,completed,failed,timed_out,cancelled,blocked,expired,lost' ;;
+    'task list --schedule') value='id:schedule' ;;
+    'task wait --until') value='words:ended,started,completed,failed,timed_out,cancelled,blocked,expired,lost' ;;
+    'task logs --stream') value='words:stdout,stderr,both,merged' ;;
+    'task schedule --cwd') value='path' ;;
+    'task schedule --env-policy') value='words:inherit,minimal,explicit' ;;
+    'task schedule --missed') value='words:skip,once,all' ;;
+    'task schedule --overlap') value='words:skip,queue' ;;
+    'task prune --job-state' | 'task prune --states') value='words:scheduled,queued,waiting,running,completed,failed,timed_out,cancelled,blocked,expired,lost' ;;
     'completion install --shell') value='words:bash,zsh,fish,powershell' ;;
     *' --data-dir') value='directory' ;;
     *' --config') value='path' ;;

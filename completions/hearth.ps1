@@ -5,9 +5,10 @@ Register-ArgumentCompleter -Native -CommandName @('hearth', 'hearth.exe') -Scrip
 
     # What may follow the words: commands, and what the arguments take.
     $commands = @{
-        '' = @('machine', 'fs', 'artifact', 'doctor', 'config', 'db', 'gc', 'call', 'operations', 'schema', 'demo', 'completion')
+        '' = @('machine', 'fs', 'task', 'artifact', 'doctor', 'config', 'db', 'worker', 'gc', 'call', 'operations', 'schema', 'demo', 'completion')
         'machine' = @('exec', 'batch', 'which', 'env', 'host-info', 'process-list', 'process-kill', 'process-wait')
         'fs' = @('list', 'find', 'read', 'search', 'stat', 'watch', 'hash', 'write', 'patch', 'mkdir', 'move', 'copy', 'delete', 'chmod', 'undo', 'redo', 'diff', 'history')
+        'task' = @('submit', 'get', 'list', 'wait', 'cancel', 'retry', 'status', 'logs', 'send', 'groups', 'group', 'pause', 'resume', 'stats', 'workers', 'schedule', 'schedules', 'unschedule', 'enable', 'disable', 'next', 'prune')
         'artifact' = @('list', 'metadata', 'read', 'range', 'search', 'put', 'export', 'pin', 'unpin', 'delete', 'gc')
         'config' = @('show', 'get', 'set', 'unset', 'roots', 'path', 'check', 'trust', 'import')
         'db' = @('path', 'tables', 'schema', 'query', 'backup', 'vacuum', 'check')
@@ -39,6 +40,24 @@ Register-ArgumentCompleter -Native -CommandName @('hearth', 'hearth.exe') -Scrip
         'fs redo' = @('id:receipt')
         'fs diff' = @('id:receipt')
         'fs history' = @('path')
+        'task submit' = @('any', 'any+')
+        'task get' = @('id:job')
+        'task wait' = @('id:job+')
+        'task cancel' = @('id:job+')
+        'task retry' = @('id:job+')
+        'task status' = @('id:job')
+        'task logs' = @('id:job')
+        'task send' = @('id:job', 'any')
+        'task group' = @('id:group')
+        'task pause' = @('id:group+')
+        'task resume' = @('id:group+')
+        'task schedule' = @('id:schedule', 'any', 'any+')
+        'task schedules' = @('id:schedule+')
+        'task unschedule' = @('id:schedule+')
+        'task enable' = @('id:schedule+')
+        'task disable' = @('id:schedule+')
+        'task next' = @('id:schedule')
+        'task prune' = @('id:job+')
         'artifact metadata' = @('id:artifact')
         'artifact read' = @('id:artifact')
         'artifact range' = @('id:artifact')
@@ -48,17 +67,17 @@ Register-ArgumentCompleter -Native -CommandName @('hearth', 'hearth.exe') -Scrip
         'artifact pin' = @('id:artifact+')
         'artifact unpin' = @('id:artifact+')
         'artifact delete' = @('id:artifact+')
-        'config get' = @('words:data_dir,roots,log,max_output_bytes,artifact_preview_bytes,max_artifact_bytes,command_timeout_ms,machine.env_allow,fs.sync,fs.hard_links,fs.lock_timeout_ms,fs.backup_max_bytes,secrets.on_persist,retention.events_days,retention.events_max,retention.receipts_days,retention.backups_max_bytes,retention.artifacts_days,retention.artifacts_max_bytes,worker.idle_exit_s')
-        'config set' = @('words:data_dir,roots,log,max_output_bytes,artifact_preview_bytes,max_artifact_bytes,command_timeout_ms,machine.env_allow,fs.sync,fs.hard_links,fs.lock_timeout_ms,fs.backup_max_bytes,secrets.on_persist,retention.events_days,retention.events_max,retention.receipts_days,retention.backups_max_bytes,retention.artifacts_days,retention.artifacts_max_bytes,worker.idle_exit_s', 'any')
-        'config unset' = @('words:data_dir,roots,log,max_output_bytes,artifact_preview_bytes,max_artifact_bytes,command_timeout_ms,machine.env_allow,fs.sync,fs.hard_links,fs.lock_timeout_ms,fs.backup_max_bytes,secrets.on_persist,retention.events_days,retention.events_max,retention.receipts_days,retention.backups_max_bytes,retention.artifacts_days,retention.artifacts_max_bytes,worker.idle_exit_s')
+        'config get' = @('words:data_dir,roots,log,max_output_bytes,artifact_preview_bytes,max_artifact_bytes,command_timeout_ms,machine.env_allow,fs.sync,fs.hard_links,fs.lock_timeout_ms,fs.backup_max_bytes,secrets.on_persist,retention.events_days,retention.events_max,retention.receipts_days,retention.backups_max_bytes,retention.artifacts_days,retention.artifacts_max_bytes,retention.jobs_days,retention.jobs_max,worker.idle_exit_s,worker.parallel,worker.output_max_bytes')
+        'config set' = @('words:data_dir,roots,log,max_output_bytes,artifact_preview_bytes,max_artifact_bytes,command_timeout_ms,machine.env_allow,fs.sync,fs.hard_links,fs.lock_timeout_ms,fs.backup_max_bytes,secrets.on_persist,retention.events_days,retention.events_max,retention.receipts_days,retention.backups_max_bytes,retention.artifacts_days,retention.artifacts_max_bytes,retention.jobs_days,retention.jobs_max,worker.idle_exit_s,worker.parallel,worker.output_max_bytes', 'any')
+        'config unset' = @('words:data_dir,roots,log,max_output_bytes,artifact_preview_bytes,max_artifact_bytes,command_timeout_ms,machine.env_allow,fs.sync,fs.hard_links,fs.lock_timeout_ms,fs.backup_max_bytes,secrets.on_persist,retention.events_days,retention.events_max,retention.receipts_days,retention.backups_max_bytes,retention.artifacts_days,retention.artifacts_max_bytes,retention.jobs_days,retention.jobs_max,worker.idle_exit_s,worker.parallel,worker.output_max_bytes')
         'config trust' = @('path')
         'config import' = @('path')
         'db schema' = @('any')
         'db query' = @('any')
         'db backup' = @('path')
-        'call' = @('words:machine.exec,machine.batch,machine.which,machine.env,machine.host_info,machine.process_list,machine.process_kill,machine.process_wait,fs.list,fs.find,fs.read,fs.search,fs.stat,fs.watch,fs.hash,fs.write,fs.patch,fs.mkdir,fs.move,fs.copy,fs.delete,fs.chmod,fs.undo,fs.redo,fs.diff,fs.history,artifact.list,artifact.metadata,artifact.read,artifact.range,artifact.search,artifact.put,artifact.export,artifact.pin,artifact.unpin,artifact.delete,artifact.gc,self.doctor,self.config_show,self.config_get,self.config_set,self.config_unset,self.config_roots,self.config_path,self.config_check,self.config_trust,self.config_import,self.db_path,self.db_tables,self.db_schema,self.db_query,self.db_backup,self.db_vacuum,self.db_check,self.gc', 'any')
-        'operations' = @('words:machine,fs,artifact,self')
-        'schema' = @('words:machine.exec,machine.batch,machine.which,machine.env,machine.host_info,machine.process_list,machine.process_kill,machine.process_wait,fs.list,fs.find,fs.read,fs.search,fs.stat,fs.watch,fs.hash,fs.write,fs.patch,fs.mkdir,fs.move,fs.copy,fs.delete,fs.chmod,fs.undo,fs.redo,fs.diff,fs.history,artifact.list,artifact.metadata,artifact.read,artifact.range,artifact.search,artifact.put,artifact.export,artifact.pin,artifact.unpin,artifact.delete,artifact.gc,self.doctor,self.config_show,self.config_get,self.config_set,self.config_unset,self.config_roots,self.config_path,self.config_check,self.config_trust,self.config_import,self.db_path,self.db_tables,self.db_schema,self.db_query,self.db_backup,self.db_vacuum,self.db_check,self.gc')
+        'call' = @('words:machine.exec,machine.batch,machine.which,machine.env,machine.host_info,machine.process_list,machine.process_kill,machine.process_wait,fs.list,fs.find,fs.read,fs.search,fs.stat,fs.watch,fs.hash,fs.write,fs.patch,fs.mkdir,fs.move,fs.copy,fs.delete,fs.chmod,fs.undo,fs.redo,fs.diff,fs.history,task.submit,task.get,task.list,task.wait,task.cancel,task.retry,task.status,task.logs,task.send,task.groups,task.group,task.pause,task.resume,task.stats,task.workers,task.schedule,task.schedules,task.unschedule,task.enable,task.disable,task.next,task.prune,artifact.list,artifact.metadata,artifact.read,artifact.range,artifact.search,artifact.put,artifact.export,artifact.pin,artifact.unpin,artifact.delete,artifact.gc,self.doctor,self.config_show,self.config_get,self.config_set,self.config_unset,self.config_roots,self.config_path,self.config_check,self.config_trust,self.config_import,self.db_path,self.db_tables,self.db_schema,self.db_query,self.db_backup,self.db_vacuum,self.db_check,self.worker,self.gc', 'any')
+        'operations' = @('words:machine,fs,task,artifact,self')
+        'schema' = @('words:machine.exec,machine.batch,machine.which,machine.env,machine.host_info,machine.process_list,machine.process_kill,machine.process_wait,fs.list,fs.find,fs.read,fs.search,fs.stat,fs.watch,fs.hash,fs.write,fs.patch,fs.mkdir,fs.move,fs.copy,fs.delete,fs.chmod,fs.undo,fs.redo,fs.diff,fs.history,task.submit,task.get,task.list,task.wait,task.cancel,task.retry,task.status,task.logs,task.send,task.groups,task.group,task.pause,task.resume,task.stats,task.workers,task.schedule,task.schedules,task.unschedule,task.enable,task.disable,task.next,task.prune,artifact.list,artifact.metadata,artifact.read,artifact.range,artifact.search,artifact.put,artifact.export,artifact.pin,artifact.unpin,artifact.delete,artifact.gc,self.doctor,self.config_show,self.config_get,self.config_set,self.config_unset,self.config_roots,self.config_path,self.config_check,self.config_trust,self.config_import,self.db_path,self.db_tables,self.db_schema,self.db_query,self.db_backup,self.db_vacuum,self.db_check,self.worker,self.gc')
         'completion show' = @('words:bash,zsh,fish,powershell')
     }
     # Options by the words before them; the value is what the option takes, '' for a switch.
@@ -379,6 +398,214 @@ Register-ArgumentCompleter -Native -CommandName @('hearth', 'hearth.exe') -Scrip
             '--limit' = 'any'
             '--cursor' = 'any'
         }
+        'task submit' = [ordered]@{
+            '--cwd' = 'path'
+            '--env' = 'any'
+            '--env-policy' = 'words:inherit,minimal,explicit'
+            '--stdin' = 'any'
+            '--open-stdin' = ''
+            '--no-open-stdin' = ''
+            '--merge' = ''
+            '--no-merge' = ''
+            '--timeout-ms' = 'any'
+            '--timeout' = 'any'
+            '--grace-ms' = 'any'
+            '--grace' = 'any'
+            '--cpu-seconds' = 'any'
+            '--memory-bytes' = 'any'
+            '--memory' = 'any'
+            '--priority' = 'any'
+            '--group' = 'any'
+            '--label' = 'any'
+            '--labels' = 'any'
+            '--retry' = 'any'
+            '--restart' = ''
+            '--no-restart' = ''
+            '--delay-ms' = 'any'
+            '--delay' = 'any'
+            '--run-at' = 'any'
+            '--expires-at' = 'any'
+            '--after' = 'any'
+            '--dependencies' = 'any'
+            '--idempotency-key' = 'any'
+            '--id' = 'any'
+            '--jobs' = 'any'
+            '--file' = 'path'
+            '--allow-missing' = ''
+            '--no-allow-missing' = ''
+            '--start' = ''
+            '--no-start' = ''
+            '--wait' = ''
+            '--no-wait' = ''
+            '--wait-timeout-ms' = 'any'
+            '--wait-timeout' = 'any'
+            '-f' = ''
+            '--follow' = ''
+            '--no-follow' = ''
+            '--exit-code' = ''
+            '--no-exit-code' = ''
+        }
+        'task list' = [ordered]@{
+            '--job-state' = 'words:scheduled,queued,waiting,running,completed,failed,timed_out,cancelled,blocked,expired,lost'
+            '--states' = 'words:scheduled,queued,waiting,running,completed,failed,timed_out,cancelled,blocked,expired,lost'
+            '--unfinished' = ''
+            '--no-unfinished' = ''
+            '--group' = 'any'
+            '--label' = 'any'
+            '--labels' = 'any'
+            '--text' = 'any'
+            '--since' = 'any'
+            '--until' = 'any'
+            '--schedule' = 'id:schedule'
+            '-n' = 'any'
+            '--limit' = 'any'
+            '--cursor' = 'any'
+        }
+        'task wait' = [ordered]@{
+            '--group' = 'any'
+            '--label' = 'any'
+            '--labels' = 'any'
+            '--until' = 'words:ended,started,completed,failed,timed_out,cancelled,blocked,expired,lost'
+            '--any' = ''
+            '--no-any' = ''
+            '--timeout-ms' = 'any'
+            '--timeout' = 'any'
+            '--exit-code' = ''
+            '--no-exit-code' = ''
+        }
+        'task cancel' = [ordered]@{
+            '--group' = 'any'
+            '--label' = 'any'
+            '--labels' = 'any'
+            '--grace-ms' = 'any'
+            '--grace' = 'any'
+            '--wait' = ''
+            '--no-wait' = ''
+        }
+        'task retry' = [ordered]@{
+            '--all-failed' = ''
+            '--no-all-failed' = ''
+            '--group' = 'any'
+            '--label' = 'any'
+            '--labels' = 'any'
+            '--dependents' = ''
+            '--no-dependents' = ''
+            '--start' = ''
+            '--no-start' = ''
+        }
+        'task logs' = [ordered]@{
+            '--stream' = 'words:stdout,stderr,both,merged'
+            '--attempt' = 'any'
+            '--offset' = 'any'
+            '--limit' = 'any'
+            '--lines' = 'any'
+            '--head' = 'any'
+            '--tail' = 'any'
+            '--encoding' = 'any'
+            '-f' = ''
+            '--follow' = ''
+            '--no-follow' = ''
+            '--exit-code' = ''
+            '--no-exit-code' = ''
+            '--wait-timeout-ms' = 'any'
+            '--wait-timeout' = 'any'
+        }
+        'task send' = [ordered]@{
+            '--newline' = ''
+            '--no-newline' = ''
+            '--eof' = ''
+            '--no-eof' = ''
+            '--wait-timeout-ms' = 'any'
+            '--wait-timeout' = 'any'
+        }
+        'task groups' = [ordered]@{
+            '-n' = 'any'
+            '--limit' = 'any'
+            '--cursor' = 'any'
+        }
+        'task group' = [ordered]@{
+            '--parallel' = 'any'
+            '--default' = ''
+            '--no-default' = ''
+        }
+        'task pause' = [ordered]@{
+            '--all' = ''
+            '--no-all' = ''
+        }
+        'task resume' = [ordered]@{
+            '--all' = ''
+            '--no-all' = ''
+        }
+        'task stats' = [ordered]@{
+            '--since' = 'any'
+            '-l' = 'any'
+            '--last-ms' = 'any'
+            '--last' = 'any'
+        }
+        'task schedule' = [ordered]@{
+            '--cwd' = 'path'
+            '--env' = 'any'
+            '--env-policy' = 'words:inherit,minimal,explicit'
+            '--stdin' = 'any'
+            '--open-stdin' = ''
+            '--no-open-stdin' = ''
+            '--merge' = ''
+            '--no-merge' = ''
+            '--timeout-ms' = 'any'
+            '--timeout' = 'any'
+            '--grace-ms' = 'any'
+            '--grace' = 'any'
+            '--cpu-seconds' = 'any'
+            '--memory-bytes' = 'any'
+            '--memory' = 'any'
+            '--priority' = 'any'
+            '--group' = 'any'
+            '--label' = 'any'
+            '--labels' = 'any'
+            '--retry' = 'any'
+            '--restart' = ''
+            '--no-restart' = ''
+            '--cron' = 'any'
+            '--every-ms' = 'any'
+            '--every' = 'any'
+            '--zone' = 'any'
+            '--missed' = 'words:skip,once,all'
+            '--missed-most' = 'any'
+            '--overlap' = 'words:skip,queue'
+            '--replace' = ''
+            '--no-replace' = ''
+            '--start' = ''
+            '--no-start' = ''
+        }
+        'task schedules' = [ordered]@{
+            '-n' = 'any'
+            '--limit' = 'any'
+            '--cursor' = 'any'
+        }
+        'task enable' = [ordered]@{
+            '--start' = ''
+            '--no-start' = ''
+        }
+        'task next' = [ordered]@{
+            '--cron' = 'any'
+            '--every-ms' = 'any'
+            '--every' = 'any'
+            '--zone' = 'any'
+            '-n' = 'any'
+            '--limit' = 'any'
+        }
+        'task prune' = [ordered]@{
+            '--job-state' = 'words:scheduled,queued,waiting,running,completed,failed,timed_out,cancelled,blocked,expired,lost'
+            '--states' = 'words:scheduled,queued,waiting,running,completed,failed,timed_out,cancelled,blocked,expired,lost'
+            '--group' = 'any'
+            '--older-than-ms' = 'any'
+            '--older-than' = 'any'
+            '--keep' = 'any'
+            '--all' = ''
+            '--no-all' = ''
+            '--dry-run' = ''
+            '--no-dry-run' = ''
+        }
         'artifact list' = [ordered]@{
             '--media-type' = 'any'
             '--operation' = 'any'
@@ -503,6 +730,12 @@ Register-ArgumentCompleter -Native -CommandName @('hearth', 'hearth.exe') -Scrip
         'db check' = [ordered]@{
             '--full' = ''
             '--no-full' = ''
+        }
+        'worker' = [ordered]@{
+            '--idle-exit-ms' = 'any'
+            '--idle-exit' = 'any'
+            '--background' = ''
+            '--no-background' = ''
         }
         'gc' = [ordered]@{
             '--dry-run' = ''
