@@ -38,13 +38,15 @@ def claim(tx: sqlite3.Connection, runtime: Runtime, me: str, most: int) -> Itera
             yield replace(job, state=JobState.RUNNING, started_at=None, started_ms=None, **changes)
 
 
-def held_back(runtime: Runtime, job: Job) -> Running:
-    """The job's program, which does not run yet. Raises what `start.held_back` raises, `DatabaseError`."""
+def held_back(runtime: Runtime, job: Job, environments: dict[int, dict[str, str]]) -> Running:
+    """The job's program, which does not run yet. `environments` keeps what was read for the job before. Raises what
+    `start.held_back` raises, `DatabaseError`."""
     outputs, spec = Outputs.of(runtime, job), Spec.from_json(job.spec)
     assert job.mark is not None
-    with runtime.store.read() as view:
-        inherited = jobs.variables(view, job.environment)
-    process = start.held_back(runtime, job.id, spec, inherited, job.mark, outputs)
+    if job.environment not in environments:
+        with runtime.store.read() as view:
+            environments[job.environment] = jobs.variables(view, job.environment)
+    process = start.held_back(runtime, job.id, spec, environments[job.environment], job.mark, outputs)
     return Running(job, spec, process, outputs, None)
 
 

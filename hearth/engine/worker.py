@@ -68,6 +68,7 @@ class Worker:
         self._tending = Tending(runtime, time.monotonic())
         self._seen_ms: int | None = None  # the newest look at the clock
         self._rings = False
+        self._bell: Bell | None = None
 
     @property
     def id(self) -> str:
@@ -77,7 +78,7 @@ class Worker:
         """Work. Programs that run when it is stopped run on: another worker takes them over."""
         runtime, self._stop = self._runtime, stop
         with ExitStack() as stack:
-            bell = runtime.host.make_bell(runtime.bells)
+            bell = self._bell = runtime.host.make_bell(runtime.bells)
             stack.callback(bell.close)
             stack.callback(self._peers.close)
             stack.callback(self._let_go)
@@ -137,7 +138,9 @@ class Worker:
         finally:
             if self._rings:
                 self._rings = False
-                _ring(self._runtime)
+                # A pass leaves nothing to this worker but what could not be started, which is to be stored.
+                but = None if self._ended else self._bell
+                self._runtime.host.ring(self._runtime.bells, but=but)
         return self._is_idle(now)
 
     def _write(self) -> AbstractContextManager[sqlite3.Connection]:
@@ -244,13 +247,15 @@ class Worker:
         """Store what ended, move on what is due, and claim what may start, all in one transaction."""
         runtime = self._runtime
         free = max(0, runtime.detacher.most - len(self._running))
+        writes = bool(self._ended or self._to_end)
         with runtime.store.read() as view:
-            wanted = jobs.next_to_run(view, parallel=presence.usual_parallel(runtime), most=free)
+            if not writes:  # else the transaction looks, once what ended has made room
+                writes = bool(jobs.next_to_run(view, parallel=presence.usual_parallel(runtime), most=free))
             endings = jobs.to_end(view, self._id) if self._running else {}
             self._next_due_ms = _milliseconds(jobs.next_due(view))
         self._ask_to_end(endings)
         is_due = self._next_due_ms is not None and self._next_due_ms <= runtime.clock.now_ms()
-        if not (self._ended or self._to_end or wanted or is_due):
+        if not (writes or is_due):
             return []
         with self._write() as tx:
             stored = list(self._store_ended(tx))
@@ -307,10 +312,11 @@ class Worker:
         """Start what was claimed: each program is held back until the database knows which process it is. Raises what
         kept some of them, which go back to the queue, from starting."""
         held: list[Running] = []
+        environments: dict[int, dict[str, str]] = {}
         passing: Exception | None = None
         for job in claimed:
             try:
-                held.append(claims.held_back(self._runtime, job))
+                held.append(claims.held_back(self._runtime, job, environments))
             except Exception as error:
                 passing = error if claims.will_pass(error) else passing
                 self._could_not_start(job, error)

@@ -163,9 +163,10 @@ class Host(Protocol):
         """A bell in `folder`, which is made if absent, for this user only. Where the file system cannot hold one (no
         named pipes, full, read-only) it is a bell that nobody can ring: who waits looks now and then anyway."""
 
-    def ring(self, folder: str) -> int:
-        """Ring every bell of `folder`, without ever waiting; how many heard it. Bells of processes that are gone are
-        removed. A folder that is not there, or whose bells belong to somebody else, is no error."""
+    def ring(self, folder: str, *, but: Bell | None = None) -> int:
+        """Ring every bell of `folder`, or all others than `but`, without ever waiting; how many heard it. Bells of
+        processes that are gone are removed. A folder that is not there, or whose bells belong to somebody else, is
+        no error."""
 
     def wait_any(self, waitables: Sequence[int], seconds: float | None) -> list[int]:
         """Those that are ready, as soon as there is one; [] after `seconds`, where None is no limit. Any number, but

@@ -18,6 +18,7 @@ class Bell(Protocol):
     One ring and a thousand are the same: who hears it clears the bell first and looks then, so that what changes
     while it looks rings again."""
 
+    name: str | None  # in its folder; None of one that nobody can ring
     waitable: int  # for `Host.wait_any`; POSIX: a descriptor, Windows: a handle; -1 once closed
 
     def clear(self) -> None:

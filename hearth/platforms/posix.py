@@ -286,10 +286,10 @@ class PosixHost:
             self.make_private_directory(folder)
         return make_bell(folder)
 
-    def ring(self, folder: str) -> int:
+    def ring(self, folder: str, *, but: Bell | None = None) -> int:
         from hearth.platforms.posix_bells import ring
 
-        return ring(folder)
+        return ring(folder, None if but is None else but.name)
 
     def wait_any(self, waitables: Sequence[int], seconds: float | None) -> list[int]:
         from hearth.platforms.posix_bells import wait_any

@@ -27,6 +27,7 @@ class PosixBell:
         self.waitable = waitable
         self._writer = writer
         self._path = path
+        self.name = None if path is None else os.path.basename(path)
 
     def clear(self) -> None:
         with contextlib.suppress(BlockingIOError):
@@ -87,13 +88,13 @@ def _remove_stale(folder: str) -> None:
                     os.unlink(path)
 
 
-def ring(folder: str) -> int:
-    """Ring every bell of the folder, and remove those whose process is gone; how many heard it."""
+def ring(folder: str, but: str | None = None) -> int:
+    """Ring every bell of the folder but that one, and remove those whose process is gone; how many heard it."""
     try:
         names = os.listdir(folder)
     except OSError:
         return 0
-    return sum(_ring(os.path.join(folder, name)) for name in names if bells.is_name(name))
+    return sum(_ring(os.path.join(folder, name)) for name in names if name != but and bells.is_name(name))
 
 
 def _ring(path: str) -> bool:

@@ -17,6 +17,7 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
+from functools import lru_cache
 from typing import NamedTuple
 
 from hearth.platforms import posix_processes as processes
@@ -141,6 +142,7 @@ def words_and_environment(what: DetachedLaunch) -> tuple[tuple[str, ...], dict[s
     return (sys.executable, "-I", "-S", "-c", _BETWEEN, path, what.program, *what.words), passed
 
 
+@lru_cache(maxsize=1_024)
 def _is_passed(name: str) -> bool:
     return name.isascii() and name.isidentifier() and name not in _SHELLS_OWN
 

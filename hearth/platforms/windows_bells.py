@@ -46,8 +46,9 @@ for _name, _result, _arguments in _DECLARED:
 class WindowsBell:
     """A bell by the handle of its event, and that of its file."""
 
-    def __init__(self, waitable: int, file: int | None) -> None:
+    def __init__(self, waitable: int, file: int | None, name: str | None) -> None:
         self.waitable = waitable
+        self.name = name
         self._file = file
 
     def clear(self) -> None:
@@ -69,13 +70,13 @@ def make_bell(folder: str) -> WindowsBell:
     with contextlib.suppress(OSError):
         event = _named_event(name)
         try:
-            return WindowsBell(event, _file(ntpath.join(paths.extended(folder), name)))
+            return WindowsBell(event, _file(ntpath.join(paths.extended(folder), name)), name)
         except OSError:
             nt.close(event)
     event = nt.kernel32.CreateEventW(None, True, False, None)
     if not event:
         raise nt.last_error(folder)
-    return WindowsBell(event, None)
+    return WindowsBell(event, None, None)
 
 
 def _named_event(name: str) -> int:
@@ -103,14 +104,14 @@ def _file(path: str) -> int:
     return int(handle)
 
 
-def ring(folder: str) -> int:
-    """Ring every bell of the folder, and remove those whose process is gone; how many heard it."""
+def ring(folder: str, but: str | None = None) -> int:
+    """Ring every bell of the folder but that one, and remove those whose process is gone; how many heard it."""
     extended = paths.extended(folder)
     try:
         names = os.listdir(extended)
     except OSError:
         return 0
-    return sum(_ring(name, ntpath.join(extended, name)) for name in names if bells.is_name(name))
+    return sum(_ring(name, ntpath.join(extended, name)) for name in names if name != but and bells.is_name(name))
 
 
 def _ring(name: str, path: str) -> bool:

@@ -107,6 +107,13 @@ def test_every_bell_of_a_folder_hears_a_ring_and_no_other(
         assert not rings(host, elsewhere)
 
 
+def test_who_rings_may_leave_its_own_bell_out(host: Host, folder: Path, make: Callable[[], Bell]) -> None:
+    own, other = make(), make()
+    assert host.ring(str(folder), but=own) == 1
+    assert rings(host, other)
+    assert not rings(host, own)
+
+
 def test_a_thousand_rings_do_not_wait_and_are_cleared_at_once(
     host: Host, folder: Path, make: Callable[[], Bell]
 ) -> None:
