@@ -232,6 +232,29 @@ def test_two_processes_with_the_same_key_make_one_job(runtime: Runtime, work: Pa
     assert count(runtime) == 1
 
 
+@pytest.mark.timeout(20)
+def test_two_processes_that_submit_at_once_lose_no_job(runtime: Runtime, work: Path) -> None:
+    line = json.dumps({"id": 1, "operation": "task.submit", "input": {"command": "true", "start": False}})
+    words = [sys.executable, "-m", "hearth", "call", "--batch", "--data-dir", runtime.data_dir]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    both = [
+        subprocess.Popen(words, cwd=work, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        for _ in range(2)
+    ]
+    for process in both:
+        assert process.stdin is not None
+        process.stdin.write(f"{line}\n" * 100)
+        process.stdin.close()
+    answers = [json.loads(line) for process in both if process.stdout for line in process.stdout]
+    assert [process.wait(10) for process in both] == [0, 0]
+    for process in both:
+        assert process.stdout is not None
+        process.stdout.close()
+    assert len({answer["result"]["jobs"][0]["id"] for answer in answers}) == 200
+    with runtime.store.read() as view:
+        assert tuple(view.execute("SELECT count(*), count(DISTINCT seq) FROM jobs").fetchone()) == (200, 200)
+
+
 def test_an_id_is_taken_once(batch: Batch) -> None:
     chosen = "job_" + "0" * 26
     assert batch({"command": "true", "id": chosen}).json["jobs"][0]["id"] == chosen
