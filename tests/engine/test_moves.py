@@ -24,6 +24,7 @@ from hearth.store import jobs
 from hearth.store.jobs import FINAL, UNFINISHED, Condition, Job, JobState
 from tests.engine.workers import job, submit
 
+pytestmark = pytest.mark.timeout(60)
 ENDED = "2199-01-01T00:00:00.000Z"
 
 
@@ -225,7 +226,7 @@ def reaches(was: JobState, now: JobState) -> bool:
 
 
 TestJobs = Jobs.TestCase
-TestJobs.settings = settings(max_examples=8, stateful_step_count=25, deadline=None)
+TestJobs.settings = settings(max_examples=6, stateful_step_count=20, deadline=None)
 
 
 @pytest.mark.slow

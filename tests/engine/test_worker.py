@@ -219,7 +219,8 @@ def test_a_job_that_is_cancelled_while_its_program_is_held_back_never_runs(
 
     monkeypatch.setattr(claims, "note_processes", cancelled_meanwhile)
     with working(runtime):
-        assert until(runtime, submit(runtime, noting(ledger), restart=True)).state is JobState.CANCELLED
+        ended = until(runtime, submit(runtime, noting(ledger), restart=True))
+    assert (ended.state, ended.started_at) == (JobState.CANCELLED, None)
     assert lines(ledger) == []
     assert folders(runtime) == []
 
@@ -376,17 +377,18 @@ def test_a_program_whose_shell_was_killed_is_ended_before_its_job_is_told_lost_o
 
 
 class Stuck:
-    """Stops one worker where it starts a program, until it may go on."""
+    """Stops one worker where it starts a program, until it may go on, perhaps to fail then."""
 
-    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, error: Exception | None = None) -> None:
         self.stopped, self.go_on = Event(), Event()
-        self.me: Thread | None = None
         held_back = start.held_back
 
         def stuck(*given: Any) -> Any:
             if not self.stopped.is_set():
                 self.stopped.set()
                 assert self.go_on.wait(PATIENCE_S)
+                if error is not None:
+                    raise error
             return held_back(*given)
 
         monkeypatch.setattr(start, "held_back", stuck)
@@ -415,10 +417,41 @@ def test_a_worker_that_was_taken_over_while_it_stood_still_lets_go(
     assert (told.texts, folders(runtime)) == ([], [])
 
 
-def test_a_stuck_worker_leaves_the_running_programs_of_its_successor_alone(
-    runtime: Runtime, door: Door, monkeypatch: pytest.MonkeyPatch
+def test_what_two_workers_think_that_they_look_after_is_stored_once_and_whole(
+    runtime: Runtime, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    stuck = Stuck(monkeypatch)
+    keep, came, go_on, calls = finish.keep_outputs, [Event(), Event()], [Event(), Event()], iter(range(2))
+
+    def slow(*given: Any) -> finish.Kept:
+        number = next(calls)
+        came[number].set()
+        assert go_on[number].wait(PATIENCE_S)
+        return keep(*given)
+
+    monkeypatch.setattr(finish, "keep_outputs", slow)
+    with working(runtime, timing=Timing(beat_s=0.05, lease_s=1_000)):
+        id_ = submit(runtime, "print('whole')")
+        assert came[0].wait(PATIENCE_S)
+        with working(runtime, timing=Timing(beat_s=0.05, lease_s=0.2)):
+            assert came[1].wait(PATIENCE_S)  # it took the job over, and saw its end too
+            monkeypatch.setattr(finish, "keep_outputs", keep)
+            go_on[0].set()
+            # The first one has stored what it could when it does something else.
+            assert until(runtime, submit(runtime)).state is JobState.COMPLETED
+            assert job(runtime, id_).state is JobState.RUNNING
+            go_on[1].set()
+            ended = until(runtime, id_)
+    assert (ended.state, stdout_of(runtime, ended)) == (JobState.COMPLETED, b"whole\n")
+    with runtime.store.read() as view:
+        assert view.execute("SELECT count(*) FROM artifacts").fetchone()[0] == 1
+        assert view.execute("SELECT count(*) FROM events WHERE entity = ?", [id_]).fetchone()[0] == 1
+
+
+@pytest.mark.parametrize("error", [None, FileNotFoundError("the program has gone")], ids=["starts", "fails"])
+def test_a_stuck_worker_leaves_the_running_programs_of_its_successor_alone(
+    runtime: Runtime, door: Door, monkeypatch: pytest.MonkeyPatch, error: Exception | None
+) -> None:
+    stuck = Stuck(monkeypatch, error)
     with working(runtime, timing=Timing(beat_s=0.05, lease_s=1_000)):
         id_ = submit(runtime, door.knock + "print('whole')")
         assert stuck.stopped.wait(PATIENCE_S)
