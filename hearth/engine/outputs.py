@@ -87,7 +87,7 @@ class Outputs:
     def gap(self, stream: Stream) -> Gap | None:
         """What is missing in the middle."""
         try:
-            with open(self.path(stream) + ".gap", encoding="ascii") as file:
+            with open(self._descriptor(stream.value + ".gap"), encoding="ascii") as file:
                 start, end = map(int, file.read().split())
         except (FileNotFoundError, ValueError):
             return None
@@ -106,15 +106,20 @@ class Outputs:
         return self._host.punch_hole(self.path(stream), start, end)
 
     def _note_gap(self, stream: Stream, gap: Gap) -> None:
-        path = self.path(stream) + ".gap"
-        with open(path + ".new", "w", encoding="ascii") as file:
+        name = stream.value + ".gap"
+        with open(os.path.join(self.folder, name + ".new"), "w", encoding="ascii") as file:
             file.write(f"{gap.start} {gap.end}\n")
-        os.replace(path + ".new", path)
+        with contextlib.closing(self._host.open_root(self.folder)) as folder:
+            folder.rename(name + ".new", folder, name, replace=True)
 
     def descriptor(self, stream: Stream) -> int:
         """A descriptor to read an output with, which keeps nobody from removing the file. Raises `OSError`."""
+        return self._descriptor(stream.value)
+
+    def _descriptor(self, name: str) -> int:
+        # As directories open files: on Windows such a one can be removed and replaced while it is read.
         with contextlib.closing(self._host.open_root(self.folder)) as folder:
-            return folder.open_file(stream.value)
+            return folder.open_file(name)
 
     def gap_in(self, stream: Stream, size: int) -> Gap | None:
         """What is to be left out of an output of `size` bytes, of which as much of the end stays as of the
@@ -139,11 +144,13 @@ class Outputs:
             return Stored(size, blobs.store(_kept(file.fileno(), size, gap), sync=False))
 
     def remove(self) -> None:
-        """Remove the folder and all in it; what cannot go stays for `hearth gc`."""
+        """Remove the folder and all in it; what cannot go, as what a program of Windows keeps to itself, goes later:
+        see `Tending`."""
         with contextlib.suppress(OSError):
-            # Notes of gaps go last, so that nobody finds an output without knowing what is missing in it.
-            for name in sorted(os.listdir(self.folder), key=lambda name: name.endswith(".gap")):
-                os.unlink(os.path.join(self.folder, name))
+            with contextlib.closing(self._host.open_root(self.folder)) as folder:
+                # Notes of gaps go last, so that nobody finds an output without knowing what is missing in it.
+                for name in sorted((name for name, _ in folder.scan()), key=lambda name: name.endswith(".gap")):
+                    folder.remove_file(name)
             os.rmdir(self.folder)
 
 

@@ -78,6 +78,8 @@ UNKNOWN_REQUEST = frozenset(
 )
 
 ERROR_SHARING_VIOLATION = 32
+# What Python takes for a wrong argument: no resources, no room in the paging file.
+_NUMBERS = {1450: errno.ENOMEM, 1455: errno.ENOMEM}
 
 _INVALID_HANDLE = ctypes.c_void_p(-1).value
 _OBJ_CASE_INSENSITIVE = 0x40
@@ -233,7 +235,7 @@ for _library, _name, _result, _arguments in _DECLARED:
 
 def windows_error(code: int, path: str, number: int = 0) -> OSError:
     """The `OSError` of a Windows error code, with `errno` `number` where the usual translation is too coarse."""
-    number = number or OSError(0, "", None, code).errno or errno.EINVAL
+    number = number or _NUMBERS.get(code) or OSError(0, "", None, code).errno or errno.EINVAL
     error = OSError(number, ctypes.FormatError(code).strip(), path)
     error.winerror = code
     return error
@@ -399,10 +401,10 @@ def final_path(handle: int) -> str:
     raise last_error("")
 
 
-def control(handle: int, code: int, size: int) -> bytes:
-    """The answer to a control code that takes no input. Raises `OSError`."""
+def control(handle: int, code: int, size: int, given: bytes = b"") -> bytes:
+    """The answer, of at most `size` bytes, to a control code. Raises `OSError`."""
     buffer = ctypes.create_string_buffer(size)
     length = wintypes.DWORD()
-    if not kernel32.DeviceIoControl(handle, code, None, 0, buffer, size, ctypes.byref(length), None):
+    if not kernel32.DeviceIoControl(handle, code, given, len(given), buffer, size, ctypes.byref(length), None):
         raise last_error("")
     return buffer.raw[: length.value]

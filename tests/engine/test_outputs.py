@@ -176,13 +176,26 @@ def test_what_is_gone_is_empty_and_can_be_removed_again(outputs: Outputs, runtim
     assert outputs.store(runtime.blobs, OUT) is None
 
 
-@not_emulated("a file that is open keeps its name there")
 def test_who_reads_an_output_keeps_nobody_from_removing_it(outputs: Outputs) -> None:
     prints(outputs, 10)
     descriptor = outputs.descriptor(OUT)
     try:
         outputs.remove()
         assert not os.path.exists(outputs.path(OUT))
+    finally:
+        os.close(descriptor)
+
+
+@not_emulated("it refuses to replace what is open, as Windows did before it had POSIX renames")
+def test_who_reads_a_note_keeps_nobody_from_making_a_new_one(outputs: Outputs) -> None:
+    prints(outputs, MOST + SLACK_BYTES)
+    needs_holes(outputs)
+    before = outputs.gap(OUT)
+    descriptor = outputs._descriptor(OUT + ".gap")
+    try:
+        prints(outputs, MOST + 2 * SLACK_BYTES)
+        assert outputs.bound(OUT)
+        assert outputs.gap(OUT) != before
     finally:
         os.close(descriptor)
 

@@ -1,17 +1,18 @@
 from __future__ import annotations
 
+import os
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from hearth.clock import timestamp
 from hearth.engine import tending
-from hearth.engine.tending import PAUSE_S, STEP, Tending
+from hearth.engine.tending import FIRST_SWEEP_S, PAUSE_S, STEP, Tending
 from hearth.engine.waiting import wait_until
 from hearth.runtime import Runtime
 from hearth.settings import DAY_MS, RetentionSettings
 from tests.engine.workers import Ringing, submit, until, working
-from tests.marks import runs_jobs
 from tests.store.job_rows import insert, row
 
 
@@ -59,7 +60,6 @@ def test_one_look_is_bounded(runtime: Runtime, monkeypatch: pytest.MonkeyPatch) 
     assert count(runtime) == STEP
 
 
-@runs_jobs
 def test_a_worker_lets_old_jobs_go(runtime: Runtime) -> None:
     runtime.settings = replace(runtime.settings, retention=RetentionSettings(jobs_days=30))
     old(runtime, 3)
@@ -67,3 +67,18 @@ def test_a_worker_lets_old_jobs_go(runtime: Runtime) -> None:
         until(runtime, submit(runtime))
         only = "SELECT count(*) = 1 FROM jobs"
         assert wait_until(runtime, lambda view: view.execute(only).fetchone()[0] or None, 10, starts=False)
+
+
+def test_files_that_could_not_go_with_their_run_go_later(runtime: Runtime) -> None:
+    left = Path(runtime.data_dir) / "jobs" / "job_gone.1.0123abcd"
+    left.mkdir(parents=True)
+    (left / "stdout").write_bytes(b"x")
+    made = Tending(runtime, 0)
+    made.tend(FIRST_SWEEP_S)
+    assert left.exists(), "it may be about to go"
+    long_ago = runtime.clock.now_ms() / 1000 - 2 * 3_600
+    os.utime(left, (long_ago, long_ago))
+    made.tend(FIRST_SWEEP_S + 1)
+    assert left.exists()
+    made.tend(FIRST_SWEEP_S + PAUSE_S)
+    assert not left.exists()

@@ -13,7 +13,6 @@ from hearth.engine.outputs import Gap, Outputs
 from hearth.engine.transcript import FileSource, Moved, Printed, Transcript, alone, pieces, stored, together
 from hearth.platforms.processes import Stream
 from hearth.runtime import Runtime
-from tests.marks import not_emulated
 
 OUT, ERR = Stream.STDOUT, Stream.STDERR
 
@@ -122,7 +121,6 @@ class TestFile:
                 before.read(start, length)
         assert whole(alone(OUT, source.now())) == b"0126789"
 
-    @not_emulated("a file that is open keeps its name there")
     def test_a_file_that_is_gone_is_not_trusted(self, outputs: Outputs, source: FileSource) -> None:
         before = alone(OUT, source.now())
         outputs.remove()

@@ -278,3 +278,19 @@ def test_an_entry_of_the_top_is_a_directory(host: Host, work: Path) -> None:
     assert top.entry(".").kind is Kind.DIRECTORY
     assert list(top.scan())
     top.close()
+
+
+def test_a_hole_reads_as_zeros_and_where_there_are_none_nothing_is_lost(host: Host, work: Path) -> None:
+    path, mib = work / "file", 1 << 20
+    path.write_bytes(b"x" * (4 * mib))
+    with open(path, "ab"):  # whoever prints has it open
+        made = host.punch_hole(str(path), mib, 3 * mib)
+    middle = bytes(2 * mib) if made else b"x" * (2 * mib)
+    assert path.read_bytes() == b"x" * mib + middle + b"x" * mib
+    if made and sys.platform != "win32":
+        assert path.stat().st_blocks * 512 < 3 * mib
+
+
+def test_a_hole_in_what_is_not_there_is_an_error(host: Host, work: Path) -> None:
+    with pytest.raises(FileNotFoundError):
+        host.punch_hole(str(work / "gone"), 0, 1)

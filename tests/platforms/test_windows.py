@@ -10,6 +10,7 @@ if sys.platform != "win32":
     pytest.skip("Windows only", allow_module_level=True)
 
 import ctypes
+import errno
 import msvcrt
 import os
 import struct
@@ -342,3 +343,21 @@ def test_every_refusal_is_an_error_that_users_can_read(host: Host, here: Directo
 def test_settings_lie_where_windows_keeps_them(host: Host, home: Path) -> None:
     assert host.user_data_directory() == str(home / "data")
     assert host.user_config_directory() == str(home / "config")
+
+
+@pytest.mark.parametrize("code", [8, 1450, 1455])
+def test_a_machine_that_is_short_of_memory_is_told_as_that(code: int) -> None:
+    error = nt.windows_error(code, "")
+    assert (error.errno, error.winerror) == (errno.ENOMEM, code)
+
+
+def test_a_hole_is_no_matter_of_the_volume_while_somebody_has_the_file_mapped(
+    host: Host, work: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def mapped(*_: object) -> bytes:
+        raise nt.windows_error(1224, "")
+
+    (work / "file").write_bytes(b"x")
+    monkeypatch.setattr(nt, "control", mapped)
+    with pytest.raises(OSError, match=r"\b1224\b"):
+        host.punch_hole(str(work / "file"), 0, 1)
