@@ -19,6 +19,3 @@ def posix_only(reason: str) -> pytest.MarkDecorator:
 
 def not_emulated(reason: str) -> pytest.MarkDecorator:
     return pytest.mark.skipif(EMULATED, reason=reason)
-
-
-runs_jobs = posix_only("programs of jobs outlive hearth only there so far")

@@ -13,11 +13,9 @@ from hearth.engine.worker import Worker
 from hearth.runtime import Runtime, StoreOpener
 from hearth.store.jobs import JobState
 from tests.engine.workers import PATIENCE_S, job, submit, until, working
-from tests.marks import runs_jobs
 from tests.store.test_full_disk import fill
 
 HOUR_MS = 3_600_000
-pytestmark = runs_jobs
 
 
 class Notices:

@@ -13,7 +13,6 @@ from hearth.runtime import Runtime
 from hearth.store import jobs
 from hearth.store.jobs import Condition, Dependency, Job, JobState
 from tests.engine.workers import PATIENCE_S, working
-from tests.marks import runs_jobs
 from tests.store.job_rows import row
 
 FAR = "2999-01-01T00:00:00.000Z"
@@ -81,7 +80,6 @@ def _first(tx: sqlite3.Connection, environment: int) -> Job:
     return made
 
 
-@runs_jobs
 @pytest.mark.parametrize("others", [0, 2_000])
 def test_at_rest_a_pass_costs_the_same_with_2_000_waiting_jobs_and_comes_with_a_beat_only(
     runtime: Runtime, others: int

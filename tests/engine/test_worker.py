@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
 import sqlite3
 import sys
 from collections.abc import Iterator
@@ -27,11 +26,13 @@ from hearth.settings import Settings, WorkerSettings
 from hearth.store import artifacts, jobs, workers
 from hearth.store.jobs import FINAL, Job, JobState
 from tests.engine.door import Door, door
-from tests.engine.workers import PATIENCE_S, QUICK, job, submit, until, working
-from tests.marks import posix_only
+from tests.engine.workers import PATIENCE_S, QUICK, job, makes_holes, submit, until, working
+from tests.marks import WINDOWS, posix_only
 
-pytestmark = [pytest.mark.timeout(30), posix_only("programs of jobs outlive hearth only there so far")]
+pytestmark = pytest.mark.timeout(30)
+hears = posix_only("programs there hear of their end through the console, and Python not while it sleeps")
 NEVER = Timing(beat_s=1_000, lease_s=1_000)
+KILL = 9
 IGNORES_TERM = "import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
 FOREVER = "import time\nwhile True: time.sleep(300)\n"
 
@@ -112,6 +113,7 @@ def test_a_job_has_its_programs_own_exit_code(runtime: Runtime, code: int) -> No
     assert (ended.state, ended.exit_code, ended.reason) == (JobState.FAILED, code, "exit_code")
 
 
+@posix_only("programs there end with a code, however they end")
 def test_a_program_that_a_signal_ended_has_failed(runtime: Runtime) -> None:
     with working(runtime):
         ended = until(runtime, submit(runtime, "import os; os.kill(os.getpid(), 10)"))
@@ -125,10 +127,17 @@ def test_a_program_that_is_not_there_fails_at_once_and_is_not_tried_again(runtim
     assert ended.attempt == 1
 
 
+def child(code: str, *, away: bool = False) -> str:
+    """Python code that runs `code` in a process of its own, perhaps away from the group and session of this one."""
+    options = ", creationflags=8" if WINDOWS else ", start_new_session=True"
+    words = f"[sys.executable, '-S', '-E', '-c', {code!r}]"
+    return f"import subprocess, sys; subprocess.Popen({words}{options if away else ''})\n"
+
+
 def test_a_run_that_takes_too_long_is_ended_with_all_that_went_away_from_it(runtime: Runtime, door: Door) -> None:
-    away = f"import os\nif os.fork() == 0:\n os.setsid()\n {IGNORES_TERM} "
+    away = child(IGNORES_TERM + door.knock + FOREVER, away=True)
     with working(runtime):
-        id_ = submit(runtime, away + door.knock + door.knock + FOREVER, timeout_ms=600)
+        id_ = submit(runtime, away + door.knock + FOREVER, timeout_ms=4_000 if WINDOWS else 600)
         two = [door.open(), door.open()]
         ended = until(runtime, id_)
         assert (ended.state, ended.reason) == (JobState.TIMED_OUT, "timed_out")
@@ -136,15 +145,25 @@ def test_a_run_that_takes_too_long_is_ended_with_all_that_went_away_from_it(runt
 
 
 def test_a_program_that_ignores_being_asked_is_killed_with_its_tree(runtime: Runtime, door: Door) -> None:
-    tree = IGNORES_TERM + "import os\nos.fork(); os.fork()\n" + door.knock + FOREVER
+    deaf = IGNORES_TERM + door.knock + FOREVER
     with working(runtime):
-        id_ = submit(runtime, tree)
+        id_ = submit(runtime, child(child(deaf) + deaf) + child(deaf) + deaf)
         four = [door.open() for _ in range(4)]
         want_end(runtime, id_)
         assert until(runtime, id_).state is JobState.CANCELLED
         assert all(each.is_gone() for each in four)
 
 
+def test_a_program_that_is_asked_to_end_does_so_long_before_its_grace_is_over(runtime: Runtime, door: Door) -> None:
+    with working(runtime):
+        id_ = submit(runtime, door.knock + FOREVER, grace_ms=600_000)
+        visitor = door.open()
+        want_end(runtime, id_)
+        assert until(runtime, id_).state is JobState.CANCELLED
+        assert visitor.is_gone()
+
+
+@hears
 def test_a_program_has_its_grace_to_end_well(runtime: Runtime, door: Door) -> None:
     bye = "import signal, sys; signal.signal(signal.SIGTERM, lambda *_: sys.exit(print('bye')))\n"
     with working(runtime):
@@ -156,6 +175,8 @@ def test_a_program_has_its_grace_to_end_well(runtime: Runtime, door: Door) -> No
 
 
 def test_of_a_program_that_prints_for_ever_a_bounded_part_is_kept(runtime: Runtime, door: Door) -> None:
+    if not makes_holes(runtime):
+        pytest.skip("this file system makes no holes")
     runtime = replace(runtime, settings=Settings(worker=WorkerSettings(output_max_bytes=65_536)))
     prints = "import os\nfor n in range(2048): os.write(1, bytes(16384))\n"
     with working(runtime):
@@ -166,6 +187,19 @@ def test_of_a_program_that_prints_for_ever_a_bounded_part_is_kept(runtime: Runti
         assert ended.state is JobState.CANCELLED
         assert ended.stdout_bytes is not None and ended.stdout_bytes >= 2048 * 16_384
         assert len(stdout_of(runtime, ended)) == 65_536
+
+
+def test_a_program_that_prints_too_much_is_ended_where_no_holes_can_be_made(
+    runtime: Runtime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if makes_holes(runtime):
+        monkeypatch.setattr(runtime.host, "punch_hole", lambda *_: False)
+    runtime = replace(runtime, settings=Settings(worker=WorkerSettings(output_max_bytes=65_536)))
+    with working(runtime):
+        ended = until(runtime, submit(runtime, "import os\nwhile True: os.write(1, bytes(16384))"))
+        assert (ended.state, ended.reason) == (JobState.FAILED, "output_limit")
+        assert len(stdout_of(runtime, ended)) == 65_536
+    assert folders(runtime) == []
 
 
 # Runs that are repeated.
@@ -359,6 +393,7 @@ def test_a_job_that_a_restart_of_the_machine_broke_off_is_lost_or_runs_again_as_
         assert stdout_of(runtime, ended) == b"half a li"
 
 
+@posix_only("no shell stands above a program there")
 @pytest.mark.parametrize("restart", [False, True])
 def test_a_program_whose_shell_was_killed_is_ended_before_its_job_is_told_lost_or_repeated(
     runtime: Runtime, door: Door, restart: bool
@@ -368,7 +403,7 @@ def test_a_program_whose_shell_was_killed_is_ended_before_its_job_is_told_lost_o
         visitor = door.open()
         pid = job(runtime, id_).pid
         assert pid is not None
-        os.kill(pid, signal.SIGKILL)
+        os.kill(pid, KILL)
         assert visitor.is_gone()
         if restart:
             door.open().let_in()
@@ -410,7 +445,7 @@ def test_a_worker_that_was_taken_over_while_it_stood_still_lets_go(
             assert until(runtime, later).state is JobState.COMPLETED
             assert second.id != first.id
         assert job(runtime, id_) == ended
-    assert (ended.state, ended.attempt, stdout_of(runtime, ended)) == (JobState.COMPLETED, 1, b"once\n")
+    assert (ended.state, ended.attempt, stdout_of(runtime, ended).split()) == (JobState.COMPLETED, 1, [b"once"])
     assert lines(ledger) == ["ran", "ran"]
     with runtime.store.read() as view:
         assert view.execute("SELECT count(*) FROM artifacts").fetchone()[0] == 1
@@ -463,7 +498,7 @@ def test_a_stuck_worker_leaves_the_running_programs_of_its_successor_alone(
             assert job(runtime, id_).state is JobState.RUNNING
             visitor.let_in()
             ended = until(runtime, id_)
-    assert (ended.state, stdout_of(runtime, ended)) == (JobState.COMPLETED, b"whole\n")
+    assert (ended.state, stdout_of(runtime, ended).split()) == (JobState.COMPLETED, [b"whole"])
 
 
 # Nobody strands.
@@ -535,7 +570,7 @@ class Starts:
 
     def kill(self) -> None:
         for pid in self.pids:
-            os.kill(pid, signal.SIGKILL)
+            os.kill(pid, KILL)
 
 
 @pytest.fixture
@@ -583,6 +618,7 @@ def test_a_worker_that_died_before_it_was_one_is_not_waited_for(runtime: Runtime
     starts.pids.pop(0)
 
 
+@posix_only("Windows has no zombies")
 def test_a_dead_worker_whose_parent_does_not_care_is_known_to_be_dead(runtime: Runtime) -> None:
     pid = os.spawnv(os.P_NOWAIT, sys.executable, ["python", "-S", "-c", "import sys; sys.stdin.read()"])
     try:
@@ -591,7 +627,7 @@ def test_a_dead_worker_whose_parent_does_not_care_is_known_to_be_dead(runtime: R
         assert start_ is not None
         row = workers.WorkerRow("wrk_1", "background", pid, start_, process.boot, "1", runtime.now(), 0)
         with closing(runtime.host.process_table().hold(pid)) as held:
-            os.kill(pid, signal.SIGKILL)
+            os.kill(pid, KILL)
             assert held.wait(PATIENCE_S)  # a zombie from now on
         assert not leases.lives(runtime.host, row)
     finally:
@@ -720,6 +756,7 @@ def test_while_the_database_is_busy_nothing_is_lost_and_everything_is_stored_lat
     assert len(told.texts) == 1 and "the worker tries again" in told.texts[0]
 
 
+@hears
 def test_a_program_is_killed_in_time_although_the_database_is_busy(
     runtime: Runtime, door: Door, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -885,5 +922,5 @@ def test_the_outputs_of_a_failed_run_are_kept_with_it(runtime: Runtime) -> None:
         ended = until(runtime, id_)
     with runtime.store.read() as view:
         (first,) = jobs.attempts(view, ended.seq)
-    assert content(runtime, first.stdout_artifact) == b"one run\n"
+    assert content(runtime, first.stdout_artifact).rstrip() == b"one run"
     assert folders(runtime) == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -12,6 +13,7 @@ from hearth import dispatch
 from hearth.cancellation import Cancellation
 from hearth.engine.leases import Kind
 from hearth.engine.moves import move
+from hearth.engine.outputs import SLACK_BYTES
 from hearth.engine.waiting import wait_until
 from hearth.engine.worker import Timing, Worker
 from hearth.runtime import Runtime, StoreOpener
@@ -99,3 +101,15 @@ def until(runtime: Runtime, id_: str, *states: JobState) -> Job:
     found = wait_until(runtime, look, PATIENCE_S, starts=False)
     assert found is not None, f"{id_} is {job(runtime, id_).state}"
     return found
+
+
+def makes_holes(runtime: Runtime) -> bool:
+    """Whether the middle of a file can be given back where the outputs of jobs are."""
+    runtime.host.make_private_directory(runtime.data_dir)
+    path = os.path.join(runtime.data_dir, "try")
+    with open(path, "wb") as file:
+        file.truncate(2 * SLACK_BYTES)
+    try:
+        return runtime.host.punch_hole(path, 0, SLACK_BYTES)
+    finally:
+        os.unlink(path)

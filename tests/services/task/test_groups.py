@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,6 @@ from hearth.engine.worker import Worker
 from hearth.runtime import Runtime
 from hearth.store.jobs import JobState
 from tests.engine.workers import job, submit, until, working
-from tests.marks import runs_jobs
 
 Hearth = Callable[..., Any]
 ENDLESS = "import time; time.sleep(60)"
@@ -56,7 +56,6 @@ def test_long_lists_of_groups_come_in_pages(runtime: Runtime) -> None:
     assert [each.name for each in call(runtime, "groups", cursor=first.next_cursor).groups] == ["d"]
 
 
-@runs_jobs
 def test_a_limit_of_one_keeps_the_order_and_more_starts_more_at_once(runtime: Runtime) -> None:
     call(runtime, "group", name="line", parallel=1)
     ids = [submit(runtime, ENDLESS, group="line") for _ in range(3)]
@@ -82,7 +81,6 @@ def test_a_limit_that_is_none_is_refused(runtime: Runtime, given: dict[str, Any]
     assert answer.error.code == "invalid_input"
 
 
-@runs_jobs
 def test_in_a_paused_group_what_runs_goes_on_and_nothing_new_starts(runtime: Runtime, work: Path) -> None:
     go = work / "go"
     first = submit(runtime, f"import os\nwhile not os.path.exists({str(go)!r}): pass", group="g")
@@ -100,7 +98,6 @@ def test_in_a_paused_group_what_runs_goes_on_and_nothing_new_starts(runtime: Run
     assert rows(runtime) == 0
 
 
-@runs_jobs
 def test_all_groups_are_paused_and_resumed_at_once(runtime: Runtime) -> None:
     for name in ("a", "b"):
         submit(runtime, group=name)
@@ -125,7 +122,6 @@ def test_a_shell_completes_groups_and_jobs(runtime: Runtime, hearth: Hearth) -> 
     assert hearth("__complete", "job", "job_", *data).out.split() == made[::-1]
 
 
-@runs_jobs
 def test_jobs_of_a_paused_group_keep_no_idle_worker_and_get_one_when_they_are_resumed(
     runtime: Runtime, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -136,6 +132,11 @@ def test_jobs_of_a_paused_group_keep_no_idle_worker_and_get_one_when_they_are_re
     assert job(runtime, id_).state is JobState.QUEUED
     assert not presence.hand_over(runtime)
     started: list[object] = []
-    monkeypatch.setattr(runtime.host, "start_background", lambda *given: started.append(given))
+
+    def start(*given: object) -> int:
+        started.append(given)
+        return os.getpid()
+
+    monkeypatch.setattr(runtime.host, "start_background", start)
     call(runtime, "resume", groups=["g"])
     assert len(started) == 1

@@ -12,7 +12,6 @@ from hearth.runtime import Runtime
 from hearth.store import workers
 from hearth.store.jobs import JobState
 from tests.engine.workers import submit, until, working
-from tests.marks import runs_jobs
 from tests.store.job_rows import insert, row
 
 
@@ -22,7 +21,6 @@ def listed(runtime: Runtime) -> dict[str, tuple[Standing, int]]:
     return {each.id: (each.standing, each.jobs) for each in answer.result.workers}
 
 
-@runs_jobs
 def test_workers_are_listed_with_the_jobs_that_they_look_after(runtime: Runtime) -> None:
     with working(runtime) as worker:
         until(runtime, submit(runtime, "import time; time.sleep(60)"), JobState.RUNNING)
@@ -52,7 +50,6 @@ def replace_start(me: workers.WorkerRow) -> workers.WorkerRow:
     return me._replace(pid_start=me.pid_start + "1")
 
 
-@runs_jobs
 def test_a_process_that_has_a_dead_workers_number_is_not_taken_for_it(runtime: Runtime) -> None:
     stale = unrelated(runtime)
     assert listed(runtime)[stale] == (Standing.GONE, 0)
@@ -96,7 +93,6 @@ def test_a_stale_sign_of_a_start_keeps_nobody_from_starting_a_worker(
     assert len(started) == 1
 
 
-@runs_jobs
 def test_the_sign_of_a_start_goes_once_that_worker_is_there(runtime: Runtime) -> None:
     id_ = submit(runtime)
     marker = os.path.join(runtime.data_dir, presence.MARKER)
