@@ -14,6 +14,7 @@ from hearth.engine.moves import milliseconds_between, move
 from hearth.engine.outputs import Outputs
 from hearth.engine.presence import usual_parallel
 from hearth.engine.running import Ended, Running
+from hearth.engine.spares import Spares
 from hearth.engine.spec import Spec
 from hearth.errors import DatabaseError, HearthError, NoSpace
 from hearth.platforms.processes import Exit
@@ -38,7 +39,7 @@ def claim(tx: sqlite3.Connection, runtime: Runtime, me: str, most: int) -> Itera
             yield replace(job, state=JobState.RUNNING, started_at=None, started_ms=None, **changes)
 
 
-def held_back(runtime: Runtime, job: Job, environments: dict[int, dict[str, str]]) -> Running:
+def held_back(runtime: Runtime, job: Job, environments: dict[int, dict[str, str]], spares: Spares) -> Running:
     """The job's program, which does not run yet. `environments` keeps what was read for the job before. Raises what
     `start.held_back` raises, `DatabaseError`."""
     outputs, spec = Outputs.of(runtime, job), Spec.from_json(job.spec)
@@ -46,7 +47,7 @@ def held_back(runtime: Runtime, job: Job, environments: dict[int, dict[str, str]
     if job.environment not in environments:
         with runtime.store.read() as view:
             environments[job.environment] = jobs.variables(view, job.environment)
-    process = start.held_back(runtime, job.id, spec, environments[job.environment], job.mark, outputs)
+    process = start.held_back(runtime, job.id, spec, environments[job.environment], job.mark, outputs, spares)
     return Running(job, spec, process, outputs, None)
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from hearth import identifiers
 from hearth.containment import translated
 from hearth.engine.outputs import Outputs
+from hearth.engine.spares import Spares
 from hearth.engine.spec import Spec
 from hearth.errors import Conflict, from_os
 from hearth.platforms.detached import DetachedLaunch
@@ -27,14 +28,21 @@ def new_mark(runtime: Runtime) -> str:
 
 
 def held_back(
-    runtime: Runtime, job_id: str, spec: Spec, inherited: dict[str, str], mark: str, outputs: Outputs
+    runtime: Runtime,
+    job_id: str,
+    spec: Spec,
+    inherited: dict[str, str],
+    mark: str,
+    outputs: Outputs,
+    spares: Spares,
 ) -> Detached:
     """The job's program, which has not started yet. Raises `HearthError`: the program or its directory is not to be
     had, the disk is full."""
     found = _variables(runtime, spec, inherited)
     with _directory(runtime, spec.cwd) as directory, translated(spec.command):
         program = runtime.host.find_program(spec.command, found, directory.path)
-        outputs.make_folder()
+        if not spares.give(outputs.folder):
+            outputs.make_folder()
         launch = DetachedLaunch(
             program=program,
             words=(spec.command, *spec.args),

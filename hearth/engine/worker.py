@@ -20,6 +20,7 @@ from hearth.engine.leases import BEAT_S, LEASE_S, Kind
 from hearth.engine.moves import move
 from hearth.engine.outputs import Outputs
 from hearth.engine.running import Ended, Ending, Running, outcome
+from hearth.engine.spares import Spares
 from hearth.engine.spec import Spec
 from hearth.engine.tending import Tending
 from hearth.engine.troubles import FIRST_PAUSE_S, Troubles
@@ -68,6 +69,7 @@ class Worker:
         self._tending = Tending(runtime, time.monotonic())
         self._seen_ms: int | None = None  # the newest look at the clock
         self._rings = False
+        self._spares = Spares(runtime.host, runtime.data_dir)
         self._bell: Bell | None = None
 
     @property
@@ -80,6 +82,8 @@ class Worker:
         with ExitStack() as stack:
             bell = self._bell = runtime.host.make_bell(runtime.bells)
             stack.callback(bell.close)
+            self._spares.remove_left()
+            stack.callback(self._spares.close)
             stack.callback(self._peers.close)
             stack.callback(self._let_go)
             stack.enter_context(stop.calls(lambda: _ring(runtime)))
@@ -298,7 +302,9 @@ class Worker:
             self._rings = True
             del self._ended[ended.job.seq]
             if state is not None and not kept.in_files:
-                Outputs.of(self._runtime, ended.job).remove()
+                outputs = Outputs.of(self._runtime, ended.job)
+                if not self._spares.keep(outputs.folder):
+                    outputs.remove()
 
     def _move_on(self, tx: sqlite3.Connection) -> None:
         now = self._runtime.now()
@@ -316,7 +322,7 @@ class Worker:
         passing: Exception | None = None
         for job in claimed:
             try:
-                held.append(claims.held_back(self._runtime, job, environments))
+                held.append(claims.held_back(self._runtime, job, environments, self._spares))
             except Exception as error:
                 passing = error if claims.will_pass(error) else passing
                 self._could_not_start(job, error)

@@ -173,6 +173,9 @@ class WindowsHost:
     def most_programs(self) -> int:
         return 256  # handles are many there; this only keeps one call from starting thousands
 
+    def empty_unshared(self, path: str) -> bool:  # noqa: ARG002
+        return False
+
     def punch_hole(self, path: str, start: int, end: int) -> bool:
         with nt.closing(nt.open_path(paths.extended(path), nt.FILE_GENERIC_WRITE, share=nt.SHARE_ALL)) as handle:
             try:

@@ -1,0 +1,78 @@
+"""Folders of runs that are over, for runs to come.
+
+Where thousands of files are made and removed a minute, each takes a file system long: ext4 gives out no inode that was
+freed within the last minute, and looks at all of these, one after the other, whenever it makes a file.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import os
+from typing import TYPE_CHECKING
+
+from hearth.engine.outputs import FOLDER
+from hearth.platforms.processes import Stream
+
+if TYPE_CHECKING:
+    from hearth.platforms.base import Host
+
+MOST = 64
+PREFIX = "spare-"  # then the process that keeps it, and a number
+_NAMES = {*Stream, "status"}  # of what every run has; a folder with anything else is not kept
+
+
+class Spares:
+    """The folders that one worker keeps."""
+
+    def __init__(self, host: Host, data_dir: str) -> None:
+        self._host = host
+        self._above = host.unbounded(os.path.join(data_dir, FOLDER))
+        self._numbers = itertools.count()
+        self._free: list[str] = []
+
+    def keep(self, folder: str) -> bool:
+        """Take a folder whose files nobody needs any more; false where it is to be removed instead, such as because
+        something that the program left behind could still write to them."""
+        kept = os.path.join(self._above, f"{PREFIX}{os.getpid()}-{next(self._numbers)}")
+        with contextlib.suppress(OSError):
+            if len(self._free) < MOST and self._is_emptied(folder):
+                os.rename(folder, kept)
+                self._free.append(kept)
+                return True
+        return False
+
+    def _is_emptied(self, folder: str) -> bool:
+        names = os.listdir(folder)
+        return _NAMES.issuperset(names) and all(self._host.empty_unshared(os.path.join(folder, name)) for name in names)
+
+    def give(self, folder: str) -> bool:
+        """Make a folder out of one that was kept; false where there is none."""
+        if not self._free:
+            return False
+        kept = self._free.pop()
+        try:
+            os.rename(kept, folder)
+        except OSError:
+            _remove(kept)
+            return False
+        return True
+
+    def remove_left(self) -> None:
+        """Remove what processes kept that were killed."""
+        with contextlib.suppress(OSError):
+            for name in os.listdir(self._above):
+                owner = name.removeprefix(PREFIX).partition("-")[0]
+                if name.startswith(PREFIX) and owner.isdigit() and self._host.process_start(int(owner)) is None:
+                    _remove(os.path.join(self._above, name))
+
+    def close(self) -> None:
+        while self._free:
+            _remove(self._free.pop())
+
+
+def _remove(folder: str) -> None:
+    with contextlib.suppress(OSError):
+        for name in os.listdir(folder):
+            os.unlink(os.path.join(folder, name))
+        os.rmdir(folder)
