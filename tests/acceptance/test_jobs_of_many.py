@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import signal
 import sqlite3
 import subprocess
 import sys
@@ -13,9 +14,13 @@ from pathlib import Path
 from threading import Event, Thread
 from typing import Any
 
+import psutil
 import pytest
 
+from hearth.engine import leases
+from hearth.engine.waiting import wait_until
 from hearth.runtime import Runtime, StoreOpener
+from hearth.store import workers
 from hearth.store.jobs import JobState
 from tests.acceptance.ledger import check_nothing_is_left
 from tests.engine.door import door
@@ -113,6 +118,47 @@ def test_32_processes_and_three_workers_share_one_data_directory_while_it_is_hel
     assert sorted(lines) == sorted(each["id"] for each in done)
     processes.end()
     check_nothing_is_left(runtime, ledger)
+
+
+@pytest.fixture
+def quick_to_leave(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Workers in the background that are started leave as soon as nothing is left."""
+    monkeypatch.setenv("HEARTH_WORKER_IDLE_EXIT_S", "0")
+
+
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGKILL])
+@pytest.mark.usefixtures("quick_to_leave")
+def test_what_a_worker_leaves_is_brought_to_its_end_by_one_in_the_background_which_then_leaves(
+    runtime: Runtime, processes: Processes, how: signal.Signals
+) -> None:
+    with door() as entrance:
+        first = processes.start("worker")
+        words = [sys.executable, "-S", "-c", f"{entrance.knock}raise SystemExit(7)"]
+        id_ = ended(processes.start("task", "submit", "--json", "--no-start", "--", *words))["jobs"][0]["id"]
+        visitor = entrance.open()
+        first.send_signal(how)
+        first.communicate(timeout=60)
+        waits = processes.start("task", "wait", "--json", "--exit-code", id_)
+        pid = job(runtime, id_).pid
+        second = background_worker(runtime, first.pid)
+        visitor.let_in()
+        ended(waits, status=7)
+    found = job(runtime, id_)
+    assert (found.state, found.exit_code, found.attempt, found.pid) == (JobState.FAILED, 7, 1, None)
+    assert pid is not None
+    second.wait(60)
+
+
+def background_worker(runtime: Runtime, but: int) -> psutil.Process:
+    """The process of the other worker, once it is one."""
+
+    def look(view: sqlite3.Connection) -> int | None:
+        pids = [row.pid for row in workers.all_of(view) if row.pid != but and leases.lives(runtime.host, row)]
+        return pids[0] if pids else None
+
+    pid = wait_until(runtime, look, 60, starts=False)
+    assert pid is not None
+    return psutil.Process(pid)
 
 
 def test_of_a_tree_of_fifty_that_scatters_and_ignores_everything_nothing_is_left(runtime: Runtime) -> None:

@@ -6,6 +6,7 @@ import contextlib
 import json
 import os
 import random
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -144,6 +145,15 @@ class Storm:
         victim.kill()
         victim.wait()
 
+    def kill_a_program(self, runtime: Runtime) -> None:
+        """Kill the shell above a program, so that nobody can tell how that ended."""
+        with runtime.store.read() as view:
+            rows = view.execute("SELECT id, pid FROM jobs WHERE state = 'running' AND pid IS NOT NULL").fetchall()
+        for id_, pid in self.random.sample(rows, min(len(rows), 1)):
+            next(each for each in self.planned if each.id == id_).may_be_lost = True
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+
     def kill_all(self) -> None:
         for each in self.workers:
             each.kill()
@@ -212,6 +222,8 @@ def test_a_storm_of_kills_loses_no_job_runs_none_twice_and_keeps_every_order(tmp
                 storm.start_worker()
             for _ in range(KILLS):
                 storm.submit(runtime)
+                if storm.random.random() < 0.1:
+                    storm.kill_a_program(runtime)
                 storm.kill_one()
                 storm.start_worker()
         finally:
