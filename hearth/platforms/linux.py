@@ -7,6 +7,7 @@ import errno
 import os
 import stat
 from collections.abc import Collection, Iterator
+from functools import cache
 from typing import TYPE_CHECKING
 
 from hearth.platforms.base import Directory
@@ -109,9 +110,14 @@ class LinuxHost(PosixHost):
         return None
 
     def boot_id(self) -> str:
-        with contextlib.suppress(OSError), open("/proc/sys/kernel/random/boot_id", "rb") as file:
-            return file.read().decode("ascii").strip()
-        return ""
+        return _boot_id()
+
+
+@cache
+def _boot_id() -> str:
+    with contextlib.suppress(OSError), open("/proc/sys/kernel/random/boot_id", "rb") as file:
+        return file.read().decode("ascii").strip()
+    return ""
 
 
 def strays(mark: str, leader: int, pipes: Collection[int]) -> Iterator[int]:

@@ -26,8 +26,15 @@ def _on_path(name: str, path: str) -> str:
     # An empty or relative part would mean the current directory, where anybody may have put a program.
     searched = [folder for folder in path.split(":") if folder.startswith("/")]
     for folder in searched:
+        path = os.path.join(folder, name)
         try:
-            return _runnable(os.path.join(folder, name))
+            os.stat(path)
+        except (FileNotFoundError, NotADirectoryError):  # as in most folders: not worth an error with its words
+            continue
+        except OSError:
+            """It is told below what is wrong."""
+        try:
+            return _runnable(path)
         except ProgramNotFound:
             continue
         except NotExecutable as error:
