@@ -476,7 +476,7 @@ def test_what_two_workers_think_that_they_look_after_is_stored_once_and_whole(
             assert job(runtime, id_).state is JobState.RUNNING
             go_on[1].set()
             ended = until(runtime, id_)
-    assert (ended.state, stdout_of(runtime, ended)) == (JobState.COMPLETED, b"whole\n")
+    assert (ended.state, stdout_of(runtime, ended).split()) == (JobState.COMPLETED, [b"whole"])
     with runtime.store.read() as view:
         assert view.execute("SELECT count(*) FROM artifacts").fetchone()[0] == 1
         assert view.execute("SELECT count(*) FROM events WHERE entity = ?", [id_]).fetchone()[0] == 1
