@@ -144,14 +144,17 @@ class Outputs:
             return Stored(size, blobs.store(_kept(file.fileno(), size, gap), sync=False))
 
     def remove(self) -> None:
-        """Remove the folder and all in it; what cannot go, as what a program of Windows keeps to itself, goes later:
-        see `Tending`."""
-        with contextlib.suppress(OSError):
-            with contextlib.closing(self._host.open_root(self.folder)) as folder:
-                # Notes of gaps go last, so that nobody finds an output without knowing what is missing in it.
-                for name in sorted((name for name, _ in folder.scan()), key=lambda name: name.endswith(".gap")):
-                    folder.remove_file(name)
-            os.rmdir(self.folder)
+        """Remove the folder and all in it; what cannot go stays for `hearth gc`."""
+        remove_folder(self.folder)
+
+
+def remove_folder(folder: str) -> None:
+    """The same for a folder by its path."""
+    with contextlib.suppress(OSError):
+        # Notes of gaps go last, so that nobody finds an output without knowing what is missing in it.
+        for name in sorted(os.listdir(folder), key=lambda name: name.endswith(".gap")):
+            os.unlink(os.path.join(folder, name))
+        os.rmdir(folder)
 
 
 def _kept(descriptor: int, size: int, gap: Gap | None) -> Iterator[bytes]:

@@ -11,7 +11,7 @@ import itertools
 import os
 from typing import TYPE_CHECKING
 
-from hearth.engine.outputs import FOLDER
+from hearth.engine.outputs import FOLDER, remove_folder
 from hearth.platforms.processes import Stream
 
 if TYPE_CHECKING:
@@ -31,16 +31,18 @@ class Spares:
         self._numbers = itertools.count()
         self._free: list[str] = []
 
-    def keep(self, folder: str) -> bool:
-        """Take a folder whose files nobody needs any more; false where it is to be removed instead, such as because
-        something that the program left behind could still write to them."""
+    def keep(self, folder: str) -> None:
+        """Take a folder whose files nobody needs any more out of the way. It is removed instead where something that
+        the program left behind could still write to them."""
         kept = os.path.join(self._above, f"{PREFIX}{os.getpid()}-{next(self._numbers)}")
+        # Renamed first: who looks for what was printed finds all of it, or no folder, and never an emptied one.
         with contextlib.suppress(OSError):
-            if len(self._free) < MOST and self._is_emptied(folder):
-                os.rename(folder, kept)
+            os.rename(folder, kept)
+            if len(self._free) < MOST and self._is_emptied(kept):
                 self._free.append(kept)
-                return True
-        return False
+                return
+        remove_folder(kept)
+        remove_folder(folder)
 
     def _is_emptied(self, folder: str) -> bool:
         names = os.listdir(folder)
@@ -54,7 +56,7 @@ class Spares:
         try:
             os.rename(kept, folder)
         except OSError:
-            _remove(kept)
+            remove_folder(kept)
             return False
         return True
 
@@ -64,15 +66,8 @@ class Spares:
             for name in os.listdir(self._above):
                 owner = name.removeprefix(PREFIX).partition("-")[0]
                 if name.startswith(PREFIX) and owner.isdigit() and self._host.process_start(int(owner)) is None:
-                    _remove(os.path.join(self._above, name))
+                    remove_folder(os.path.join(self._above, name))
 
     def close(self) -> None:
         while self._free:
-            _remove(self._free.pop())
-
-
-def _remove(folder: str) -> None:
-    with contextlib.suppress(OSError):
-        for name in os.listdir(folder):
-            os.unlink(os.path.join(folder, name))
-        os.rmdir(folder)
+            remove_folder(self._free.pop())
