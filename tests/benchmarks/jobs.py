@@ -85,7 +85,8 @@ def working(setting: Setting, name: str) -> Iterator[Working]:
         worker = stack.enter_context(
             subprocess.Popen(words, env={**os.environ, **own}, cwd=folder, stdout=subprocess.DEVNULL)
         )
-        stack.callback(worker.terminate)
+        # Asked to end, it would hand what waits over to another one, which stays.
+        stack.callback(worker.kill)
         waiting.wait_until(opened.runtime, _has_worker, LONGEST_S, starts=False)
         yield Working(opened, psutil.Process(worker.pid))
 
