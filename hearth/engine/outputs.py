@@ -61,7 +61,8 @@ class Outputs:
             return cls(
                 runtime.host, runtime.data_dir, f"{job.id}.{job.attempt}.{(job.mark or '')[-MARK_LENGTH:]}", most
             )
-        return cls(runtime.host, runtime.data_dir, _name_of_earlier(runtime.data_dir, f"{job.id}.{attempt}."), most)
+        folder = runtime.host.unbounded(os.path.join(runtime.data_dir, FOLDER))
+        return cls(runtime.host, runtime.data_dir, _name_of_earlier(folder, f"{job.id}.{attempt}."), most)
 
     def make_folder(self) -> None:
         """Raises `OSError`."""
@@ -163,9 +164,9 @@ def _kept(descriptor: int, size: int, gap: Gap | None) -> Iterator[bytes]:
         yield from _read(descriptor, gap.end, size)
 
 
-def _name_of_earlier(data_dir: str, prefix: str) -> str:
+def _name_of_earlier(folder: str, prefix: str) -> str:
     """The folder that a run before the newest one has left; a name that nothing has where it left none."""
-    with contextlib.suppress(OSError), os.scandir(os.path.join(data_dir, FOLDER)) as found:
+    with contextlib.suppress(OSError), os.scandir(folder) as found:
         return next((entry.name for entry in found if entry.name.startswith(prefix)), prefix)
     return prefix
 

@@ -68,7 +68,7 @@ def hand_over(runtime: Runtime) -> bool:
 
 
 def _marker(runtime: Runtime) -> str:
-    return os.path.join(runtime.data_dir, MARKER)
+    return runtime.host.unbounded(os.path.join(runtime.data_dir, MARKER))
 
 
 def _is_starting(runtime: Runtime) -> bool:
