@@ -21,13 +21,16 @@ from tests.acceptance.dying import Countdown, open_runtime
 
 
 def arm(countdown: Countdown, runtime: Runtime) -> None:
-    from hearth.platforms.posix_detached import PosixDetached
+    if sys.platform == "win32":
+        from hearth.platforms.windows_detached import WindowsDetached as Program
+    else:
+        from hearth.platforms.posix_detached import PosixDetached as Program
 
     acts: list[tuple[type, str]] = [
         (type(runtime.detacher), "launch"),
         (type(runtime.detacher), "find"),
-        (PosixDetached, "release"),
-        (PosixDetached, "close"),
+        (Program, "release"),
+        (Program, "close"),
         (Outputs, "make_folder"),
         (Outputs, "remove"),
         (Blobs, "store"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -13,9 +14,19 @@ import psutil
 from hearth.runtime import Runtime
 from hearth.store import jobs
 from hearth.store.jobs import FINAL, JobState
+from tests.marks import WINDOWS
 
 # One write at the end of the file, so that lines of programs that end at once are whole.
 NOTE = 'sleep "$1"; echo "$HEARTH_JOB" >>"$2"; exit "$3"'
+NOTE_ON_WINDOWS = """
+import _winapi, os, sys, time
+_, seconds, ledger, code = sys.argv
+time.sleep(float(seconds))
+adds, shares_all, makes = 4, 7, 4
+file = _winapi.CreateFile(ledger, adds, shares_all, 0, makes, 0, 0)
+_winapi.WriteFile(file, os.environ["HEARTH_JOB"].encode("ascii") + b"\\n")
+sys.exit(int(code))
+"""
 
 
 @dataclass
@@ -26,11 +37,13 @@ class Planned:
     runs: int
     state: JobState
     after: list[str] = field(default_factory=list)  # what must have ended before it began
-    may_be_lost: bool = False  # its shell was killed
+    # Its shell was killed; on Windows only who has a handle of a program is told how it ended.
+    may_be_lost: bool = WINDOWS
 
     def to_input(self, ledger: Path, *, seconds: float, exit_code: int, **fields: Any) -> dict[str, Any]:
-        words = ["-c", NOTE, "sh", str(seconds), str(ledger), str(exit_code)]
-        return {"id": self.id, "command": "sh", "args": words, **fields}
+        start = [sys.executable, "-S", "-E", "-c", NOTE_ON_WINDOWS] if WINDOWS else ["sh", "-c", NOTE, "sh"]
+        command, *words = [*start, str(seconds), str(ledger), str(exit_code)]
+        return {"id": self.id, "command": command, "args": words, **fields}
 
 
 def check(runtime: Runtime, ledger: Path, planned: list[Planned]) -> None:

@@ -24,13 +24,8 @@ from hearth.store import jobs
 from hearth.store.jobs import JobState
 from tests.acceptance.dying import open_runtime
 from tests.acceptance.ledger import Planned, check, folders
-from tests.marks import posix_only
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.timeout(1_500),
-    posix_only("programs of jobs outlive hearth only there so far"),
-]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(1_500)]
 ROOT = Path(__file__).parents[2]
 MOST_STEPS = 600
 KILLS = int(os.environ.get("STORM_KILLS", "300"))
