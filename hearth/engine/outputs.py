@@ -145,16 +145,17 @@ class Outputs:
             return Stored(size, blobs.store(_kept(file.fileno(), size, gap), sync=False))
 
     def remove(self) -> None:
-        """Remove the folder and all in it; what cannot go stays for `hearth gc`."""
-        remove_folder(self.folder)
+        """Remove the folder and all in it; what cannot go, as what somebody has open on Windows, goes later."""
+        remove_folder(self._host, self.folder)
 
 
-def remove_folder(folder: str) -> None:
+def remove_folder(host: Host, folder: str) -> None:
     """The same for a folder by its path."""
     with contextlib.suppress(OSError):
-        # Notes of gaps go last, so that nobody finds an output without knowing what is missing in it.
-        for name in sorted(os.listdir(folder), key=lambda name: name.endswith(".gap")):
-            os.unlink(os.path.join(folder, name))
+        with contextlib.closing(host.open_root(folder)) as inside:
+            # Notes of gaps go last, so that nobody finds an output without knowing what is missing in it.
+            for name in sorted((name for name, _ in inside.scan()), key=lambda name: name.endswith(".gap")):
+                inside.remove_file(name)
         os.rmdir(folder)
 
 

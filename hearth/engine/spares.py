@@ -41,8 +41,8 @@ class Spares:
             if len(self._free) < MOST and self._is_emptied(kept):
                 self._free.append(kept)
                 return
-        remove_folder(kept)
-        remove_folder(folder)
+        remove_folder(self._host, kept)
+        remove_folder(self._host, folder)
 
     def _is_emptied(self, folder: str) -> bool:
         names = os.listdir(folder)
@@ -56,7 +56,7 @@ class Spares:
         try:
             os.rename(kept, folder)
         except OSError:
-            remove_folder(kept)
+            remove_folder(self._host, kept)
             return False
         return True
 
@@ -66,8 +66,8 @@ class Spares:
             for name in os.listdir(self._above):
                 owner = name.removeprefix(PREFIX).partition("-")[0]
                 if name.startswith(PREFIX) and owner.isdigit() and self._host.process_start(int(owner)) is None:
-                    remove_folder(os.path.join(self._above, name))
+                    remove_folder(self._host, os.path.join(self._above, name))
 
     def close(self) -> None:
         while self._free:
-            remove_folder(self._free.pop())
+            remove_folder(self._host, self._free.pop())

@@ -139,9 +139,9 @@ def test_an_output_that_somebody_has_open_for_themselves_is_kept_and_its_file_go
             visitor.let_in()
             ended = until(runtime, id_)
             assert until(runtime, submit(runtime)).state is JobState.COMPLETED
-            assert os.path.exists(outputs.path(Stream.STDOUT))
+            assert len(os.listdir(os.path.dirname(outputs.folder))) == 1
     assert (ended.state, stdout_of(runtime, ended)) == (JobState.COMPLETED, ["before", "after"])
     later = runtime.clock.now_ms() + 2 * GRACE_MS
     rules = Retention(runtime.host, runtime.store, runtime.data_dir, runtime.settings.retention, later)
     assert rules.remove_job_folders().count == 1
-    assert not os.path.exists(outputs.folder)
+    assert os.listdir(os.path.dirname(outputs.folder)) == []
