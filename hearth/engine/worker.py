@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import sqlite3
 import time
-from collections.abc import Collection, Iterator, Mapping
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from hearth.cancellation import Cancellation
 from hearth.clock import parse_timestamp
 from hearth.engine import claims, finish, leases, presence, recovery, recurring
 from hearth.engine.leases import BEAT_S, LEASE_S, Kind
@@ -24,16 +25,17 @@ from hearth.engine.spares import Spares
 from hearth.engine.spec import Spec
 from hearth.engine.tending import Tending
 from hearth.engine.troubles import FIRST_PAUSE_S, Troubles
+from hearth.engine.waiting import wait_until
 from hearth.errors import HearthError
 from hearth.store import jobs, workers
 from hearth.store.jobs import Job, JobState, ToEnd
 
 if TYPE_CHECKING:
-    from hearth.cancellation import Cancellation
     from hearth.platforms.bells import Bell
     from hearth.runtime import Runtime
 
 EXPIRE_AT_ONCE = 500
+STAY_S = 15.0  # for another worker to start, and to take over
 WRITE_WAIT_MS = 2_000  # for a busy database; programs are looked at in between
 
 
@@ -76,8 +78,9 @@ class Worker:
     def id(self) -> str:
         return self._id
 
-    def run(self, stop: Cancellation) -> None:
-        """Work. Programs that run when it is stopped run on: another worker takes them over."""
+    def run(self, stop: Cancellation, *, hand_over: Callable[[], bool] = lambda: False) -> None:
+        """Work. Programs that run when it is stopped run on: another worker takes them over. `hand_over` sees to it
+        that there is one, and tells whether there is; it is called at the end."""
         runtime, self._stop = self._runtime, stop
         with ExitStack() as stack:
             bell = self._bell = runtime.host.make_bell(runtime.bells)
@@ -91,6 +94,14 @@ class Worker:
                 if self._pass_safely(bell):
                     break
             self._sign_off()
+            if hand_over() and self._running and not runtime.detacher.tells_later:
+                self._stay()
+
+    def _stay(self) -> None:
+        """Hold the programs until another worker does, or nobody would see how those end that end now."""
+        own = self._runtime.for_call(cancelled=Cancellation())
+        with suppress(HearthError):
+            wait_until(own, lambda view: self._id not in jobs.holders(view) or None, STAY_S, starts=False)
 
     def _pass_safely(self, bell: Bell) -> bool:
         """One pass and one wait; whether the worker is to end because it is idle."""
@@ -167,6 +178,7 @@ class Worker:
         for job in held:
             if job.seq not in self._running and job.seq not in self._ended:
                 self._adopt_safely(job)
+                self._rings = True  # whoever had it may wait for that
         self._peers.look(self._id)
         self._look_at_clock()
         self._next_beat = now + self._timing.beat_s

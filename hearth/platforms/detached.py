@@ -85,6 +85,9 @@ class Found(NamedTuple):
 class Detacher(Protocol):
     """Starts and finds programs that outlive this process."""
 
+    # Whether how a program ended can be told, also when no process of hearth had anything to do with it then.
+    tells_later: bool
+
     @property
     def most(self) -> int:
         """How many at once one process can look after."""

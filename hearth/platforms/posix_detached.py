@@ -129,6 +129,8 @@ class PosixDetached:
 class PosixDetacher:
     """Starts and finds programs on Linux and macOS. `start` tells when a process began, `boot` the machine."""
 
+    tells_later = True
+
     def __init__(
         self,
         exit_descriptor: Callable[[int], int],

@@ -132,6 +132,8 @@ class WindowsDetached:
 class WindowsDetacher:
     """Starts and finds programs on Windows 10 and later."""
 
+    tells_later = False
+
     def __init__(self) -> None:
         self._breakaway = _winapi.CREATE_BREAKAWAY_FROM_JOB
 

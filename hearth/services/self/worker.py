@@ -35,7 +35,14 @@ def work(runtime: Runtime, given: Work) -> Worked:
     if given.background and idle_exit_ms is None:
         idle_exit_ms = runtime.settings.worker.idle_exit_s * 1000
     worker = Worker(runtime, Kind.BACKGROUND if given.background else Kind.FOREGROUND, idle_exit_ms=idle_exit_ms)
-    worker.run(runtime.cancelled)
-    # Who ends one that nobody sees means it, such as a system that shuts down.
-    is_meant = given.background and runtime.cancelled.is_set()
-    return Worked(worker=worker.id, handed_over=not is_meant and presence.hand_over(runtime))
+    handed_over = False
+
+    def hand_over() -> bool:
+        nonlocal handed_over
+        # Who ends one that nobody sees means it, such as a system that shuts down.
+        is_meant = given.background and runtime.cancelled.is_set()
+        handed_over = not is_meant and presence.hand_over(runtime)
+        return handed_over
+
+    worker.run(runtime.cancelled, hand_over=hand_over)
+    return Worked(worker=worker.id, handed_over=handed_over)

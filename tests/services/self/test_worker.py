@@ -4,16 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from threading import Thread
 
 import pytest
 
 from hearth import dispatch
+from hearth.cancellation import Cancellation
 from hearth.engine import presence
 from hearth.engine.waiting import wait_until
-from hearth.runtime import Runtime
+from hearth.runtime import Runtime, StoreOpener
 from hearth.services.self.worker import Work, work
 from hearth.settings import WorkerSettings
 from hearth.store import workers
+from hearth.store.jobs import JobState
+from tests.engine.door import door
+from tests.engine.workers import PATIENCE_S, submit, until
 
 
 @pytest.fixture
@@ -39,3 +44,23 @@ def test_one_in_the_background_that_is_ended_is_followed_by_none(impatient: Runt
     assert not work(impatient, Work(background=True)).handed_over
     impatient.cancelled.clear()
     assert presence.workers(impatient) == []
+
+
+def test_how_a_program_ends_is_seen_also_just_after_its_worker_was_stopped(runtime: Runtime) -> None:
+    runtime.settings = replace(runtime.settings, worker=WorkerSettings(idle_exit_s=0))
+    stop = Cancellation()
+    told: list[bool] = []
+    own = runtime.for_call(opener=StoreOpener(), cancelled=stop)
+    thread = Thread(target=lambda: told.append(work(own, Work()).handed_over))
+    with door() as entrance:
+        thread.start()
+        id_ = submit(runtime, entrance.knock + "raise SystemExit(7)")
+        runtime.host.ring(runtime.bells)
+        visitor = entrance.open()
+        stop.set()
+        thread.join(PATIENCE_S)
+        visitor.let_in()
+        ended = until(runtime, id_)
+        own.close()
+    assert (told, ended.state, ended.exit_code) == ([True], JobState.FAILED, 7)
+    assert wait_until(runtime, lambda view: None if workers.all_of(view) else True, 10, starts=False)
