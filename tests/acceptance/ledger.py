@@ -41,9 +41,14 @@ class Planned:
     may_be_lost: bool = WINDOWS
 
     def to_input(self, ledger: Path, *, seconds: float, exit_code: int, **fields: Any) -> dict[str, Any]:
-        start = [sys.executable, "-S", "-E", "-c", NOTE_ON_WINDOWS] if WINDOWS else ["sh", "-c", NOTE, "sh"]
-        command, *words = [*start, str(seconds), str(ledger), str(exit_code)]
+        command, *words = noting(ledger, seconds, exit_code)
         return {"id": self.id, "command": command, "args": words, **fields}
+
+
+def noting(ledger: Path, seconds: float = 0, exit_code: int = 0) -> list[str]:
+    """The words of a program that notes that it ran, after some time."""
+    start = [sys.executable, "-S", "-E", "-c", NOTE_ON_WINDOWS] if WINDOWS else ["sh", "-c", NOTE, "sh"]
+    return [*start, str(seconds), str(ledger), str(exit_code)]
 
 
 def check(runtime: Runtime, ledger: Path, planned: list[Planned]) -> None:

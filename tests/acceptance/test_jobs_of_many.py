@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import signal
 import sqlite3
 import subprocess
 import sys
@@ -22,20 +21,17 @@ from hearth.engine.waiting import wait_until
 from hearth.runtime import Runtime, StoreOpener
 from hearth.store import workers
 from hearth.store.jobs import JobState
-from tests.acceptance.ledger import check_nothing_is_left
+from tests.acceptance.ledger import check_nothing_is_left, noting
 from tests.engine.door import door
 from tests.engine.test_worker import Told, want_end
 from tests.engine.workers import job, submit, until, working
 from tests.marks import posix_only
 from tests.memory import run
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.timeout(300),
-    posix_only("programs of jobs outlive hearth only there so far"),
-]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
 ROOT = Path(__file__).parents[2]
 HELD_S = 5.0
+TERM, KILL = 15, 9
 
 
 class Processes:
@@ -99,13 +95,14 @@ def test_32_processes_and_three_workers_share_one_data_directory_while_it_is_hel
     ledger = work / "ledger"
     with runtime.store.read():
         """The database is made."""
-    note = ("sh", "-c", 'echo "$HEARTH_JOB" >>"$1"', "sh", str(ledger))
+    note = noting(ledger)
+    sleep = (sys.executable, "-S", "-E", "-c", "import time; time.sleep(300)")
     for _ in range(2):
         processes.start("worker")
     with working(runtime), held(runtime, HELD_S):
         waiting = [processes.start("task", "submit", "--json", "--wait", "--", *note) for _ in range(16)]
         lists = [processes.start("task", "list", "--json") for _ in range(8)]
-        sleeping = [processes.start("task", "submit", "--json", "--", "sleep", "300") for _ in range(8)]
+        sleeping = [processes.start("task", "submit", "--json", "--", *sleep) for _ in range(8)]
         sleepers = [ended(each)["jobs"][0]["id"] for each in sleeping]
         cancels = [processes.start("task", "cancel", "--json", id_) for id_ in sleepers]
         done = [ended(each)["jobs"][0] for each in waiting]
@@ -126,10 +123,11 @@ def quick_to_leave(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HEARTH_WORKER_IDLE_EXIT_S", "0")
 
 
-@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGKILL])
+@posix_only("an end that nobody sees is told to nobody there, and adoption is not seen from outside")
+@pytest.mark.parametrize("how", [TERM, KILL])
 @pytest.mark.usefixtures("quick_to_leave")
 def test_what_a_worker_leaves_is_brought_to_its_end_by_one_in_the_background_which_then_leaves(
-    runtime: Runtime, processes: Processes, how: signal.Signals
+    runtime: Runtime, processes: Processes, how: int
 ) -> None:
     with door() as entrance:
         first = processes.start("worker")
@@ -161,6 +159,7 @@ def background_worker(runtime: Runtime, but: int) -> psutil.Process:
     return psutil.Process(pid)
 
 
+@posix_only("there is no fork")
 def test_of_a_tree_of_fifty_that_scatters_and_ignores_everything_nothing_is_left(runtime: Runtime) -> None:
     scatter = (
         "import os, signal\nfor number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT): signal.signal(number, "
@@ -199,6 +198,7 @@ def test_a_job_that_fills_the_disk_ends_and_others_go_on_once_there_is_room(
         assert ledger.read_text(encoding="ascii") == "ran"
 
 
+@posix_only("only there the peak of a process that has ended is told")
 def test_much_output_needs_no_more_memory_of_the_worker_than_little(runtime: Runtime) -> None:
     peaks = []
     for blocks in (1, 320):
