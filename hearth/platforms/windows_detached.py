@@ -194,8 +194,9 @@ class WindowsDetacher:
                     _end_rest(job, record)
                     return Found(None, Exit(code, None, None, None) if noted.may_have_run else None, noted.may_have_run)
                 if not _is_held(handle, noted):
+                    held_input = inputs.take_over(paths.extended(record.folder))
                     opened.pop_all()
-                    return Found(WindowsDetached(record, handle, job), None, started=True)
+                    return Found(WindowsDetached(record, handle, job, held_input=held_input), None, started=True)
                 _winapi.TerminateProcess(handle, processes.KILLED)
             _end_rest(job, record)
             return Found(None, None, noted.may_have_run and handle is None)

@@ -1,7 +1,8 @@
 """The open input of a program of Windows: a pipe whose writing end the process that started it holds.
 
-Others of the user write by a duplicate of that handle, which a file of the program's folder names; when the holder
-ends, the program reads the end of its input, and whoever wants to send is told so."""
+Others of the user write by a duplicate of that handle, which a file of the program's folder names. Who takes the
+program over while the holder lives has the handle from then on; when the holder ends before, the program reads the end
+of its input, and whoever wants to send is told so."""
 
 from __future__ import annotations
 
@@ -123,6 +124,25 @@ def close_own(held: Held) -> None:
     """Close the writing end, unless another process has done that and the handle means something else."""
     if _is_pipe(held.handle, held.name):
         nt.close(held.handle)
+
+
+def take_over(folder: str) -> Held | None:
+    """Have the writing end in this process in place of the one that has it; None where that has ended, or there is no
+    open input."""
+    held = _told(folder)
+    if held is None or held.pid == os.getpid():
+        return None
+    with _borrowed(held) as pipe:
+        if pipe is None:
+            return None
+        own = Held(os.getpid(), nt.process_start(nt.kernel32.GetCurrentProcess()), nt.duplicate(pipe), held.name)
+    try:
+        tell(folder, own)
+    except OSError:
+        nt.close(own.handle)
+        return None
+    with _borrowed(held, end=True):
+        return own
 
 
 def _told(folder: str) -> Held | None:

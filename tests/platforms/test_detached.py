@@ -843,6 +843,20 @@ class TestWindows:
             process.close()
         assert output(given) == b"one\n"
 
+    def test_an_input_stays_open_for_who_took_over_while_the_worker_lived(
+        self, host: Host, detacher: Detacher, what: Callable[..., DetachedLaunch]
+    ) -> None:
+        given = what("import sys; print(sys.stdin.read(), end='')", open_stdin=True)
+        with worker(given) as (starter, record):
+            process = adopted(detacher.find(record))
+            starter.kill()
+            starter.wait()
+            assert detacher.send(given.folder, b"one\n", SECONDS) == 4
+            detacher.close_stdin(given.folder)
+            assert end_of(host, process).code == 0
+            process.close()
+        assert output(given) == b"one\n"
+
     def test_an_input_ends_with_the_worker(
         self, host: Host, detacher: Detacher, what: Callable[..., DetachedLaunch]
     ) -> None:
