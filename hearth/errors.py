@@ -362,6 +362,13 @@ class DatabaseBusy(DatabaseError):
     code = "database_busy"
 
 
+class DatabaseGone(DatabaseError):
+    """The database was moved, deleted or replaced by another one while a process used it."""
+
+    code = "database_gone"
+    usual_hint = "nothing more is written to the old one; start again what was stopped by this"
+
+
 class DatabaseReadOnly(DatabaseError):
     """The data directory or the database cannot be written."""
 

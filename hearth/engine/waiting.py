@@ -23,8 +23,9 @@ def wait_until(
     runtime: Runtime, look: Callable[[sqlite3.Connection], T | None], seconds: float | None, *, starts: bool = True
 ) -> T | None:
     """What `look` finds, as soon as it finds something; None after `seconds`. With `starts` there is a worker for as
-    long as it takes. Raises `Cancelled` when the call is taken back."""
+    long as it takes, or as soon as the system lets one start. Raises `Cancelled` when the call is taken back."""
     deadline = None if seconds is None else time.monotonic() + seconds
+    told = False
     with contextlib.ExitStack() as stack:
         bell = stack.enter_context(contextlib.closing(runtime.host.make_bell(runtime.bells)))
         stack.enter_context(runtime.cancelled.calls(lambda: _ring(runtime)))
@@ -39,9 +40,21 @@ def wait_until(
             left = SLOW_LOOK_S if deadline is None else min(SLOW_LOOK_S, deadline - time.monotonic())
             if left <= 0:
                 return None
-            if starts:
-                presence.ensure_worker(runtime, ring=False)
+            if starts and not _has_worker(runtime, tells=not told):
+                told = True
             runtime.host.wait_any([bell.waitable], left)
+
+
+def _has_worker(runtime: Runtime, *, tells: bool) -> bool:
+    """Whether there is a worker, or one was started. Where that fails, such as for want of processes, it is tried
+    again: what is waited for may come from elsewhere, and room for a process may, too."""
+    try:
+        presence.ensure_worker(runtime, ring=False)
+    except OSError as error:
+        if tells:
+            runtime.notice(f"hearth: no worker could be started, which is tried again: {error.strerror}")
+        return False
+    return True
 
 
 def _ring(runtime: Runtime) -> None:

@@ -26,7 +26,7 @@ from hearth.engine.spec import Spec
 from hearth.engine.tending import Tending
 from hearth.engine.troubles import FIRST_PAUSE_S, Troubles
 from hearth.engine.waiting import wait_until
-from hearth.errors import HearthError
+from hearth.errors import DatabaseGone, HearthError
 from hearth.store import jobs, workers
 from hearth.store.jobs import Job, JobState, ToEnd
 
@@ -80,7 +80,8 @@ class Worker:
 
     def run(self, stop: Cancellation, *, hand_over: Callable[[], bool] = lambda: False) -> None:
         """Work. Programs that run when it is stopped run on: another worker takes them over. `hand_over` sees to it
-        that there is one, and tells whether there is; it is called at the end."""
+        that there is one, and tells whether there is; it is called at the end. Raises `DatabaseGone`: one that went
+        on beside its successor would run jobs and schedules twice."""
         runtime, self._stop = self._runtime, stop
         with ExitStack() as stack:
             bell = self._bell = runtime.host.make_bell(runtime.bells)
@@ -115,6 +116,8 @@ class Worker:
             ready += [each.process.waitable for each in self._running.values() if each.process.ended is None]
             self._runtime.host.wait_any(ready, self._seconds_to_wait())
             self._troubles.are_over()
+        except DatabaseGone:
+            raise
         except Exception as error:
             self._troubles.note(error)
             self._next_beat = 0.0  # which finds again what the pass that was broken off has left

@@ -19,6 +19,7 @@ from hearth.errors import (
     DatabaseDamaged,
     DatabaseError,
     DatabaseForeign,
+    DatabaseGone,
     DatabaseReadOnly,
     DatabaseTooNew,
     NoSpace,
@@ -120,6 +121,7 @@ class Store:
         self._address = path
         with translated(path):
             self._writer = self._connect_somehow(wait_ms)
+        self._file = _file_under(path)
 
     def _connect_somehow(self, wait_ms: int) -> sqlite3.Connection:
         try:
@@ -170,10 +172,12 @@ class Store:
     @contextlib.contextmanager
     def write(self, *, durable: bool = False, wait_ms: int = BUSY_TIMEOUT_MS) -> Iterator[sqlite3.Connection]:
         """A write transaction. `durable` returns only once it survives a power cut. Raises `DatabaseBusy` when
-        other threads and processes still write after `wait_ms`."""
+        other threads and processes still write after `wait_ms`, `DatabaseGone` when it is not that of the path any
+        more."""
         if not self._writing.acquire(timeout=wait_ms / 1000):
             raise DatabaseBusy(f"{self.path} is being written by another thread")
         try:
+            self._refuse_another_file()
             with translated(self.path):
                 if wait_ms != BUSY_TIMEOUT_MS:
                     self._writer.execute(f"PRAGMA busy_timeout = {wait_ms}")
@@ -201,6 +205,12 @@ class Store:
         end: for what may get lost with the process, but is worth no transaction of its own."""
         self._late.append(act)
 
+    def _refuse_another_file(self) -> None:
+        """Raise `DatabaseGone` where the path leads to another file than the one that is open. What is stored in that
+        is seen by nobody any more, and a connection that is opened now would be one to the other."""
+        if _file_under(self.path) != self._file:
+            raise DatabaseGone(f"{self.path} was moved, deleted or replaced while it was in use")
+
     def _catch_up(self) -> None:
         if self._late:
             with self.write():
@@ -208,7 +218,9 @@ class Store:
 
     @contextlib.contextmanager
     def read(self) -> Iterator[sqlite3.Connection]:
-        """A view of one moment, on one of at most four connections. Raises `DatabaseBusy` when none gets free."""
+        """A view of one moment, on one of at most four connections. Raises `DatabaseBusy` when none gets free, and
+        like `write` `DatabaseGone`."""
+        self._refuse_another_file()
         self._catch_up()
         if not self._reader_slots.acquire(timeout=BUSY_TIMEOUT_MS / 1000):
             raise DatabaseBusy(f"{MAX_READERS} threads already read {self.path}")
@@ -261,8 +273,18 @@ class Store:
             self._catch_up()
         while reader := self._idle_reader():
             reader.close()
-        with _log_kept(self._writer, self.path):
+        in_place = _file_under(self.path) == self._file
+        with _log_kept(self._writer, self.path) if in_place else contextlib.nullcontext():
             self._writer.close()
+
+
+def _file_under(path: str) -> tuple[int, int] | None:
+    """Which file a path leads to; None where there is none."""
+    try:
+        found = os.stat(path)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    return found.st_dev, found.st_ino
 
 
 def count_dropped(data_dir: str, number: int) -> None:

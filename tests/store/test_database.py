@@ -1,16 +1,25 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sqlite3
 import threading
 import time
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from hearth.clock import Clock
-from hearth.errors import DatabaseBusy, DatabaseDamaged, DatabaseForeign, DatabaseReadOnly, DatabaseTooNew
+from hearth.errors import (
+    DatabaseBusy,
+    DatabaseDamaged,
+    DatabaseForeign,
+    DatabaseGone,
+    DatabaseReadOnly,
+    DatabaseTooNew,
+)
 from hearth.platforms.local import local_host
 from hearth.store import creation, events
 from hearth.store.database import (
@@ -308,3 +317,33 @@ def test_a_data_directory_may_have_any_name(tmp_path: Path, name: str) -> None:
     assert count(again) == 1
     again.close()
     assert set(os.listdir(tmp_path)) == {name, "home"}
+
+
+def replace_by_another(data: Path) -> None:
+    for name in (FILE_NAME, FILE_NAME + "-wal", FILE_NAME + "-shm"):
+        (data / name).unlink(missing_ok=True)
+    with closing(reopened(data)) as other:
+        assert other.path == str(data / FILE_NAME)
+
+
+@posix_only("Windows lets nobody move or delete a file that SQLite has open")
+@pytest.mark.parametrize(
+    "meddle",
+    [
+        lambda data: data.rename(data.with_name("elsewhere")),
+        lambda data: shutil.rmtree(data),
+        lambda data: (data / FILE_NAME).unlink(),
+        replace_by_another,
+    ],
+    ids=["moved", "deleted", "only the file", "replaced"],
+)
+def test_a_database_that_was_taken_away_is_neither_read_nor_written(
+    store: Store, data: Path, meddle: Callable[[Path], object]
+) -> None:
+    with store.write() as tx:
+        events.insert(tx, [event()])
+    meddle(data)
+    with pytest.raises(DatabaseGone), store.read():
+        pytest.fail("it was read")
+    with pytest.raises(DatabaseGone), store.write():
+        pytest.fail("it was written")
