@@ -175,6 +175,7 @@ class Worker:
             self._let_go()
             self._id = leases.sign_on(runtime, self._kind).id
             presence.signed_on(runtime)
+            self._rings = True  # for who waits until there is a worker
         with self._write() as tx:
             held = leases.take_over(tx, runtime, self._id, self._timing.lease_s)
         self._let_go({(job.seq, job.mark) for job in held})

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from threading import Thread
+from typing import Any
 
 import pytest
 
@@ -17,7 +19,7 @@ from hearth.services.self.worker import Work, work
 from hearth.settings import WorkerSettings
 from hearth.store import workers
 from hearth.store.jobs import JobState
-from tests.engine.door import door
+from tests.engine.door import Visitor, door
 from tests.engine.workers import PATIENCE_S, submit, until
 
 
@@ -46,21 +48,37 @@ def test_one_in_the_background_that_is_ended_is_followed_by_none(impatient: Runt
     assert presence.workers(impatient) == []
 
 
-def test_how_a_program_ends_is_seen_also_just_after_its_worker_was_stopped(runtime: Runtime) -> None:
+@contextmanager
+def stopped(runtime: Runtime, knocks: Callable[[], Visitor], code: str, **fields: Any) -> Iterator[tuple[str, Visitor]]:
+    """A job whose program runs, and waits, and whose worker was just stopped."""
     runtime.settings = replace(runtime.settings, worker=WorkerSettings(idle_exit_s=0))
     stop = Cancellation()
     told: list[bool] = []
-    own = runtime.for_call(opener=StoreOpener(), cancelled=stop)
-    thread = Thread(target=lambda: told.append(work(own, Work()).handed_over))
-    with door() as entrance:
+    with closing(runtime.for_call(opener=StoreOpener(), cancelled=stop)) as own:
+        thread = Thread(target=lambda: told.append(work(own, Work()).handed_over))
         thread.start()
-        id_ = submit(runtime, entrance.knock + "raise SystemExit(7)")
+        id_ = submit(runtime, code, **fields)
         runtime.host.ring(runtime.bells)
-        visitor = entrance.open()
+        visitor = knocks()
         stop.set()
         thread.join(PATIENCE_S)
+        assert told == [True]
+        yield id_, visitor
+    assert wait_until(runtime, lambda view: None if workers.all_of(view) else True, 10, starts=False)
+
+
+def test_how_a_program_ends_is_seen_also_just_after_its_worker_was_stopped(runtime: Runtime) -> None:
+    with door() as entrance, stopped(runtime, entrance.open, entrance.knock + "raise SystemExit(7)") as (id_, visitor):
         visitor.let_in()
         ended = until(runtime, id_)
-        own.close()
-    assert (told, ended.state, ended.exit_code) == ([True], JobState.FAILED, 7)
-    assert wait_until(runtime, lambda view: None if workers.all_of(view) else True, 10, starts=False)
+        assert (ended.state, ended.exit_code) == (JobState.FAILED, 7)
+
+
+def test_an_open_input_outlives_the_worker_that_was_stopped(runtime: Runtime) -> None:
+    with door() as entrance:
+        code = f"import sys\n{entrance.knock}sys.exit(len(sys.stdin.read()))"
+        with stopped(runtime, entrance.open, code, open_stdin=True) as (id_, visitor):
+            visitor.let_in()
+            sent = dispatch.call_json(runtime, "task.send", {"id": id_, "text": "abc", "newline": True, "eof": True})
+            assert sent.error is None, sent.error
+            assert until(runtime, id_).exit_code == 4
