@@ -13,7 +13,7 @@ from hearth.plain import plain
 
 _UNITS = ("KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
 LEAST_WIDTH = 20  # of a terminal
-SHORT, LEAST_LONG = 20, 10  # the width of a cell that is not broken, and what that has to leave for each longer one
+SHORT, LEAST_LONG = 20, 8  # the width of a cell that is not broken, and what that has to leave for each longer one
 # Below a table only what was asked for beside it, and what says that there is more or that something went wrong.
 _BELOW = ("totals", "state", "stopped", "next_cursor", "errors")
 
@@ -102,11 +102,15 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[str]], *, width: int, 
 
 
 def _kept_whole(columns: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> set[int]:
-    """The columns of short cells, such as times, if that leaves room for the others: a time in pieces is no time."""
+    """The columns that are not broken as long as that leaves room for the others: ids, which are to be copied, then
+    those of short cells, such as times."""
     wide = [max(len(column), *(len(row[place]) for row in rows)) for place, column in enumerate(columns)]
-    short = {place for place, each in enumerate(wide) if each <= SHORT}
-    left = width - sum(wide[place] + 2 for place in short)
-    return short if left >= LEAST_LONG * (len(columns) - len(short)) else set()
+    candidates = [place for place, each in enumerate(wide) if columns[place] == "id" or each <= SHORT]
+    least = {place: min(each, LEAST_LONG) + 2 for place, each in enumerate(wide)}
+    for place in sorted(candidates, key=lambda place: (columns[place] != "id", wide[place])):
+        if sum(least.values()) - least[place] + wide[place] + 2 <= width:
+            least[place] = wide[place] + 2
+    return {place for place in candidates if least[place] == wide[place] + 2}
 
 
 def _without_styles(text: str) -> str:

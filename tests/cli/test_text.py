@@ -103,6 +103,15 @@ def test_times_that_no_zone_can_hold_are_shown_as_they_are() -> None:
     assert text.cell("not a time", "seen_at") == "not a time"
 
 
+@pytest.mark.parametrize("width", [100, 120])
+def test_a_table_keeps_its_ids_whole_before_anything_else(width: int) -> None:
+    columns = ("id", "state", "title", "group", "started_at", "ran_ms", "exit_code")
+    row = ["job_01m8q7ep7tmf673h7nfkrvxec6", "completed", "make all " * 9, "default", "2026-11-30 22:00:21", "3 s", "0"]
+    lines = text.table(columns, [row], width=width, colored=False).splitlines()
+    assert any(line.startswith(f"{row[0]}  completed  ") for line in lines)
+    assert max(map(len, lines)) <= width
+
+
 def test_a_narrow_table_keeps_its_times_whole_and_breaks_its_names() -> None:
     rows = [["file", "1 B", "2026-11-30 19:14:59", "q" * 50]]
     shown = text.table(("kind", "size", "modified_at", "path"), rows, width=56, colored=False)
