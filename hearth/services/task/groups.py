@@ -10,6 +10,7 @@ from hearth.errors import invalid
 from hearth.model import Cli, Ge, Help, Items, Le, Len, State, model
 from hearth.runtime import Runtime
 from hearth.services.task.job_input import Name
+from hearth.services.task.names import refuse_secrets
 from hearth.store import jobs
 
 GroupName = Annotated[Name, Cli(argument=True, completes="group"), Help("The group.")]
@@ -73,9 +74,11 @@ class GroupLimited:
 
 
 def limit_group(runtime: Runtime, given: LimitGroup) -> GroupLimited:
-    """What runs goes on, whatever the limit. To start nothing is to pause the group. Raises `InvalidInput`."""
+    """What runs goes on, whatever the limit. To start nothing is to pause the group. Raises `InvalidInput`,
+    `SecretRefused`."""
     if (given.parallel is None) is not given.default:
         raise invalid("parallel", "not_one_of", "give either parallel or default; `pause` lets nothing start")
+    refuse_secrets(name=given.name)
     with runtime.store.write() as tx:
         jobs.set_group(tx, given.name, parallel=given.parallel, keep_parallel=False)
         found = entry(runtime, tx, given.name)

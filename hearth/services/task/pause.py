@@ -9,6 +9,7 @@ from hearth.model import Cli, Help, Items, Len, State, model
 from hearth.runtime import Runtime
 from hearth.services.task.groups import GroupEntry, entry, wake
 from hearth.services.task.job_input import Name
+from hearth.services.task.names import refuse_secrets
 from hearth.store import jobs
 
 MOST_GROUPS = 10_000
@@ -47,12 +48,12 @@ class GroupsChanged:
 
 
 def pause(runtime: Runtime, given: PauseGroups) -> GroupsChanged:
-    """Let none of their jobs start until they are resumed. Raises `InvalidInput`."""
+    """Let none of their jobs start until they are resumed. Raises `InvalidInput`, `SecretRefused`."""
     return _change(runtime, given, paused=True)
 
 
 def resume(runtime: Runtime, given: ResumeGroups) -> GroupsChanged:
-    """Let their jobs start again. Raises `InvalidInput`."""
+    """Let their jobs start again. Raises `InvalidInput`, `SecretRefused`."""
     changed = _change(runtime, given, paused=False)
     wake(runtime, list(changed.groups))
     return changed
@@ -61,6 +62,7 @@ def resume(runtime: Runtime, given: ResumeGroups) -> GroupsChanged:
 def _change(runtime: Runtime, given: PauseGroups | ResumeGroups, *, paused: bool) -> GroupsChanged:
     if bool(given.groups) is given.all:
         raise invalid("groups", "not_one_of", "name groups, or say all")
+    refuse_secrets(groups=" ".join(given.groups))
     with runtime.store.write() as tx:
         known = jobs.groups(tx, most=MOST_GROUPS) if given.all else []
         names = [each.name for each in known if each.paused is not paused] or list(dict.fromkeys(given.groups))

@@ -18,6 +18,7 @@ from hearth.runtime import Runtime
 from hearth.services.task import when
 from hearth.services.task.accept import Prepared, Surroundings, prepare, title_of
 from hearth.services.task.job_input import Command, JobFields, Name, ProgramFields, Words
+from hearth.services.task.names import refuse_secrets
 from hearth.services.task.schedule_entry import ScheduleEntry, entry, visible
 from hearth.services.task.staff import Worker, see_to
 from hearth.store import jobs, schedules
@@ -43,7 +44,10 @@ class ScheduleJob(ProgramFields):
     ] = None
     overlap: Annotated[
         Overlap | None,
-        Help("What becomes of a slot while a job has not ended: skip it (the default), or queue a job behind that."),
+        Help(
+            "What becomes of a slot while a job has not ended: skip it, or queue a job behind that. By default skip; "
+            "with `--missed all` queue."
+        ),
     ] = None
     replace: Annotated[bool, Help("Change the schedule of that name, which keeps its id and its counts.")] = False
     start: Annotated[bool, Help("Start a worker in the background if there is none.")] = True
@@ -83,6 +87,7 @@ def schedule(runtime: Runtime, given: ScheduleJob) -> JobScheduled:
 
 def _check(given: ScheduleJob) -> None:
     when.check(given.cron, given.every_ms)
+    refuse_secrets(name=given.name)
     problems = []
     if given.name.startswith("sch_"):
         problems.append(Problem("name", "wrong_form", "what begins with sch_ is an id"))

@@ -140,3 +140,12 @@ def test_jobs_of_a_paused_group_keep_no_idle_worker_and_get_one_when_they_are_re
     monkeypatch.setattr(runtime.host, "start_background", start)
     call(runtime, "resume", groups=["g"])
     assert len(started) == 1
+
+
+@pytest.mark.parametrize("words", ["group {} --parallel 1", "pause {}", "resume fine {}"])
+def test_a_secret_is_no_name_of_a_group(runtime: Runtime, hearth: Hearth, words: str) -> None:
+    token = "ghp_" + "a1B2" * 9
+    done = hearth("task", *words.format(token).split(), "--json")
+    assert done.json["error"]["code"] == "secret_refused"
+    assert token not in done.out
+    assert rows(runtime) == 0

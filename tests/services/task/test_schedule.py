@@ -140,6 +140,7 @@ def test_a_secret_or_a_directory_that_is_none_is_refused_now_and_not_at_night(ru
     (work / "file").write_bytes(b"")
     refused: list[tuple[type[HearthError], dict[str, Any]]] = [
         (SecretRefused, {"args": ["--token", TOKEN]}),
+        (SecretRefused, {"name": TOKEN}),
         (NotDirectory, {"cwd": "file"}),
     ]
     for error, given in refused:
