@@ -36,6 +36,8 @@ def work(runtime: Runtime, given: Work) -> Worked:
         idle_exit_ms = runtime.settings.worker.idle_exit_s * 1000
     worker = Worker(runtime, Kind.BACKGROUND if given.background else Kind.FOREGROUND, idle_exit_ms=idle_exit_ms)
     handed_over = False
+    if not given.background:
+        runtime.notice(f"hearth: looking after the jobs of {runtime.data_dir}, until Ctrl-C")
 
     def hand_over() -> bool:
         nonlocal handed_over

@@ -22,6 +22,8 @@ from hearth.store.jobs import JobState
 from tests.engine.door import Visitor, door
 from tests.engine.workers import PATIENCE_S, submit, until
 
+Hearth = Callable[..., Any]
+
 
 @pytest.fixture
 def impatient(runtime: Runtime) -> Iterator[Runtime]:
@@ -82,3 +84,8 @@ def test_an_open_input_outlives_the_worker_that_was_stopped(runtime: Runtime) ->
             sent = dispatch.call_json(runtime, "task.send", {"id": id_, "text": "abc", "newline": True, "eof": True})
             assert sent.error is None, sent.error
             assert until(runtime, id_).exit_code == 4
+
+
+def test_a_worker_in_the_foreground_says_what_it_is_there_for(runtime: Runtime, hearth: Hearth) -> None:
+    assert f"of {runtime.data_dir}, until Ctrl-C" in hearth("worker", "--idle-exit", "0s").err
+    assert hearth("worker", "--idle-exit", "0s", "--background").err == ""
