@@ -18,6 +18,7 @@ from hearth.model import Cli, Ge, Le
 from hearth.operation import Family, Operation, types_of
 
 _PLAIN = Cli()
+_UNITS = {"_ms": "milliseconds", "_bytes": "bytes"}  # of fields that have an option for people
 
 
 def build(
@@ -28,7 +29,7 @@ def build(
     fields = fields_of(model)
 
     def invoke(**words_given: Any) -> Any:
-        with worded(model):
+        with worded(model, words_given):
             return run(family, row, given_by(model, words_given))
 
     command = Command(
@@ -139,35 +140,65 @@ def _bounds_text(field: Field) -> str:
 
 def given_by(model: type, words_given: dict[str, Any]) -> Any:
     """The input model that the words mean. Raises `InvalidInput` with every problem."""
-    with worded(model):
+    with worded(model, words_given):
         return _given_by(model, words_given)
 
 
 @contextmanager
-def worded(model: type) -> Iterator[None]:
+def worded(model: type, typed: dict[str, Any]) -> Iterator[None]:
     """Tell problems in the words that the person typed."""
     try:
         yield
     except InvalidInput as error:
-        reword(error, model)
+        reword(error, model, typed)
         raise
 
 
-def reword(error: InvalidInput, model: type) -> None:
+def reword(error: InvalidInput, model: type, typed: dict[str, Any] | None = None) -> None:
+    """`typed`: the words by field; by default those of the command that runs."""
     if error.shell_message is None:
-        error.shell_message = "; ".join(_worded(problem, model) for problem in error.problems)
+        if typed is None:
+            context = click.get_current_context(silent=True)
+            typed = context.params if context else {}
+        error.shell_message = "; ".join(_worded(problem, model, typed) for problem in error.problems)
 
 
-def _worded(problem: Problem, model: type) -> str:
+def _worded(problem: Problem, model: type, typed: dict[str, Any]) -> str:
     """The problem with the word that the person typed in the place of the field's name."""
     name, _, inside = problem.field.partition(".")
     if not name:
         return problem.message
     field = next((field for field in fields_of(model) if field.name == name), None)
-    if field is None:
+    said = typed.get(name)
+    # What was read from a file has names of its own.
+    if (
+        field is None
+        or (problem.code == "unknown_field" and not inside)
+        or (field.is_model and field.many and typed and not said)
+    ):
         return f"{problem.field}: {problem.message}"
-    word = _metavar(field) if _shape(field).argument else words.name_of(name)
-    return f"{word}{f' {inside}' if inside else ''}: {problem.message}"
+    if typed.get(f"{name}__human") is not None:
+        return _worded_for_people(problem, name)
+    if (
+        isinstance(said, tuple) and len(said) == 1 and not said[0].lstrip().startswith("[")
+    ):  # its place says nothing where it is the only one
+        inside = inside.removeprefix("0").removeprefix(".")
+    return f"{_word(field)}{f' {inside}' if inside else ''}: {problem.message}"
+
+
+def _word(field: Field) -> str:
+    shape = _shape(field)
+    if shape.argument:
+        return _metavar(field)
+    return next((name for name in shape.names if name.startswith("--")), words.name_of(field.name))
+
+
+def _worded_for_people(problem: Problem, name: str) -> str:
+    """Of an option such as --timeout, which has a unit and whose field has a number."""
+    unit = next(unit for suffix, unit in _UNITS.items() if name.endswith(suffix))
+    stem = name.removesuffix("_ms").removesuffix("_bytes")
+    is_bound = problem.code in ("too_small", "too_large")
+    return f"{words.name_of(stem)}: {problem.message}" + (f" ({unit})" if is_bound else "")
 
 
 def _given_by(model: type, words_given: dict[str, Any]) -> Any:
@@ -236,7 +267,7 @@ def _value(field: Field, given: dict[str, Any]) -> dict[str, Any] | None:
     if field.mapping:
         return {field.name: {name: words.value_of(field, value) for name, value in map(words.pair, raw)}}
     if field.many:
-        return {field.name: tuple(words.value_of(field, _text(field, each)) for each in raw)}
+        return {field.name: words.values_of(field, [_text(field, each) for each in raw])}
     return {field.name: words.value_of(field, _text(field, raw))}
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Any
 
 from hearth import durations
@@ -61,12 +62,33 @@ _READERS = {int: whole_number, float: number, bool: truth}
 def value_of(field: Field, text: str) -> Any:
     """The value of one word for a field (one item of a list or mapping). Raises `WrongWord`, `InvalidInput`."""
     if field.is_model:
-        return _nested(field, text)
+        return _nested(field, text, field.name)
     reader = _READERS.get(field.base)
     return reader(text) if reader else text
 
 
-def _nested(field: Field, text: str) -> Any:
+def values_of(field: Field, texts: Sequence[str]) -> tuple[Any, ...]:
+    """The values of a list field's words: one each, but of nested values a word may be a JSON list of them."""
+    if not field.is_model:
+        return tuple(value_of(field, text) for text in texts)
+    each = [item for text in texts for item in _items(text)]
+    return tuple(_nested(field, text, f"{field.name}.{place}") for place, text in enumerate(each))
+
+
+def _items(text: str) -> list[str]:
+    if not text.lstrip().startswith("["):
+        return [text]
+    import json
+
+    from hearth import check
+
+    try:
+        return [json.dumps(item) for item in check.parse(text)]
+    except InvalidInput as error:
+        raise WrongWord(error.message) from None
+
+
+def _nested(field: Field, text: str, where: str) -> Any:
     """A value of a nested model: JSON, or the short form that the model's `from_word` reads."""
     try:
         if (from_word := getattr(field.base, "from_word", None)) and not text.lstrip().startswith("{"):
@@ -75,7 +97,7 @@ def _nested(field: Field, text: str) -> Any:
 
         return check.validate(field.base, check.parse(text))
     except InvalidInput as error:
-        inside = [Problem(f"{field.name}.{p.field}".rstrip("."), p.code, p.message) for p in error.problems]
+        inside = [Problem(f"{where}.{p.field}".rstrip("."), p.code, p.message) for p in error.problems]
         raise InvalidInput(*inside, hint=error.hint) from None
 
 

@@ -116,14 +116,22 @@ def test_nested_values_are_json_from_a_word_a_file_or_standard_input(
     assert made.part == Part(name="in")
 
 
+def test_a_list_of_nested_values_may_be_one_word() -> None:
+    made = parsed("--word", "a", "--parts", '[{"name": "one"}, {"name": "two"}]')
+    assert made.parts == (Part(name="one"), Part(name="two"))
+    with pytest.raises(InvalidInput) as caught:
+        parsed("--word", "a", "--parts", '[{"name": "one"}, {"nam": "two"}]')
+    assert {problem.field for problem in caught.value.problems} == {"parts.1.name", "parts.1.nam"}
+
+
 def test_every_problem_is_told_at_once_in_the_words_that_were_typed() -> None:
     with pytest.raises(InvalidInput) as caught:
         parsed("--word", "ABC", "--count", "10", "--share", "half", "--colour", "green", "--parts", '{"nam": "x"}')
     problems = {(problem.field, problem.code) for problem in caught.value.problems}
     assert problems == {
         ("share", "wrong_type"),
-        ("parts.name", "missing"),
-        ("parts.nam", "unknown_field"),
+        ("parts.0.name", "missing"),
+        ("parts.0.nam", "unknown_field"),
         ("word", "wrong_form"),
         ("count", "too_large"),
         ("colour", "not_one_of"),
@@ -161,6 +169,12 @@ def test_the_exact_and_the_human_spelling_do_not_mix(work: Path, hearth: Hearth)
 @pytest.mark.parametrize(
     ("words", "told"),
     [
+        ("task submit --delay 1 true", "--delay: must be a duration"),
+        ("task submit --timeout 0s true", "--timeout: must be 1 or more (milliseconds)"),
+        ("task submit --timeout-ms 0 true", "--timeout-ms: must be 1 or more\n"),
+        ("task list --job-state bad", "--job-state: must be one of"),
+        ("task list --job-state failed --states bad", "--job-state 1: must be one of"),
+        ("task submit --no-start --after x true", "--after: there is no job x"),
         ("fs read a --lines 5:2", "--lines: the last line must not stand before the first"),
         ("fs chmod huh a", "MODE: "),
         ("fs stat a --json", None),

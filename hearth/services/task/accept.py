@@ -15,8 +15,9 @@ from hearth.errors import Conflict, InvalidInput, NotDirectory, Problem, SecretR
 from hearth.plain import plain, readable
 from hearth.platforms.base import Kind
 from hearth.runtime import environment
-from hearth.services.task.dependencies import Resolved, check_batch, resolve
+from hearth.services.task.dependencies import Resolved, check_batch, place_of, resolve
 from hearth.services.task.job_input import JobFields
+from hearth.services.task.names import refuse_secrets
 from hearth.settings import JOB_VARIABLE, OnPersist, SecretSettings
 from hearth.store import jobs
 from hearth.store.jobs import FINAL, Job, JobState
@@ -68,7 +69,7 @@ def accept(runtime: Runtime, asked: Sequence[JobFields], *, allow_missing: bool)
     """Store the jobs; what each became."""
     check_batch(asked)
     around = Surroundings(runtime)
-    prepared = [prepare(around, each, f"jobs.{index}." if len(asked) > 1 else "") for index, each in enumerate(asked)]
+    prepared = [prepare(around, each, place_of(each, index)) for index, each in enumerate(asked)]
     ids = [each.id for each in prepared]
     _refuse_twice("id", ids)
     _refuse_twice("idempotency_key", [each.idempotency_key for each in asked if each.idempotency_key])
@@ -78,8 +79,9 @@ def accept(runtime: Runtime, asked: Sequence[JobFields], *, allow_missing: bool)
         # What waits for a place of the batch waits for the job that an earlier call made there.
         ids = [job.id if job else each.id for job, each in zip(known, prepared, strict=True)]
         made = [
-            job or _insert(tx, runtime, each, ids, rows[each.asked.env_policy], allow_missing=allow_missing)
-            for job, each in zip(known, prepared, strict=True)
+            job
+            or _insert(tx, runtime, each, ids, rows[each.asked.env_policy], place_of(each.asked, index), allow_missing)
+            for index, (job, each) in enumerate(zip(known, prepared, strict=True))
         ]
         if any(job.state is JobState.BLOCKED for job in made):  # and so may others be by now
             made = [jobs.find(tx, job.id) or job for job in made]
@@ -140,10 +142,7 @@ def _refuse_secrets(asked: JobFields, words: Sequence[str]) -> None:
     hint = "let the job inherit the variable (machine.env_allow), or read a file"
     if secrets.redact_command(words) != list(words):
         raise SecretRefused("the command would be stored, and it holds a secret", hint=hint, field="args")
-    named = {"group": asked.group, "labels": " ".join(asked.labels), "idempotency_key": asked.idempotency_key or ""}
-    for name, text in named.items():
-        if secrets.find(text):
-            raise SecretRefused(f"{name} would be stored, and it holds a secret", field=name)
+    refuse_secrets(group=asked.group, labels=" ".join(asked.labels), idempotency_key=asked.idempotency_key)
     try:
         secrets.guard(_STRICT, "env", asked.env)
         secrets.guard(_STRICT, "stdin", asked.stdin)
@@ -211,12 +210,12 @@ def _insert(
     prepared: Prepared,
     ids: Sequence[str],
     environment: int,
-    *,
+    where: str,
     allow_missing: bool,
 ) -> Job:
     if prepared.asked.id and jobs.find(tx, prepared.id):
         raise Conflict(f"there is a job {prepared.id} already", id=prepared.id)
-    resolved = resolve(tx, runtime, prepared.asked.dependencies, ids, prepared.id, allow_missing=allow_missing)
+    resolved = resolve(tx, runtime, prepared.asked.dependencies, ids, prepared.id, where, allow_missing=allow_missing)
     digest = _digest(prepared) if prepared.asked.idempotency_key else None
     job = new_job(runtime, prepared, resolved, environment, digest)
     add(tx, job, labels=prepared.asked.labels, dependencies=resolved.dependencies)

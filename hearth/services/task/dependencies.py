@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
@@ -10,7 +11,7 @@ from hearth.errors import InvalidInput, Problem, invalid
 from hearth.runtime import Caller, Runtime
 from hearth.services.task import job_input
 from hearth.services.task.entry import visible
-from hearth.services.task.job_input import JobFields
+from hearth.services.task.job_input import ID, ID_FORM, JobFields, JobInput
 from hearth.store import jobs
 from hearth.store.jobs import FINAL, Condition, Dependency, Job
 
@@ -24,6 +25,11 @@ class Resolved(NamedTuple):
     dependencies: tuple[Dependency, ...]
     unmet: int
     broken: str | None
+
+
+def place_of(asked: JobFields, index: int) -> str:
+    """How names of the job's fields begin in errors: one of a list is known by its place."""
+    return f"jobs.{index}." if isinstance(asked, JobInput) else ""
 
 
 def check_batch(asked: Sequence[JobFields]) -> None:
@@ -41,7 +47,7 @@ def check_batch(asked: Sequence[JobFields]) -> None:
 
 def _problems(index: int, asked: JobFields, count: int) -> Iterator[Problem]:
     for place, each in enumerate(asked.dependencies):
-        field = f"jobs.{index}.dependencies.{place}" if count > 1 else f"dependencies.{place}"
+        field = f"{place_of(asked, index)}dependencies.{place}"
         if (each.job is None) is (each.index is None):
             yield Problem(field, "not_one_of", "names either a job or an index of this batch")
         elif each.index is not None and each.index >= count:
@@ -84,23 +90,28 @@ def resolve(
     wanted: Sequence[job_input.Dependency],
     ids: Sequence[str],
     own_id: str,
+    where: str = "",
     *,
     allow_missing: bool,
 ) -> Resolved:
-    """Look the jobs up. Raises `InvalidInput` for one that does not exist, unless `allow_missing`, and for a circle
-    through jobs that wait for `own_id` already."""
+    """Look the jobs up; `where` begins the names of fields in errors. Raises `InvalidInput` for one that does not
+    exist, unless `allow_missing` and it could come to exist, and for a circle through jobs that wait for `own_id`
+    already."""
     found: list[Dependency] = []
     broken: str | None = None
     for place, each in enumerate(wanted):
-        name = ids[each.index] if each.index is not None else _full_id(tx, runtime, each.job or "", place)
+        field = f"{where}dependencies.{place}"
+        name = ids[each.index] if each.index is not None else _full_id(tx, runtime, each.job or "", field)
         job = visible(runtime, jobs.find(tx, name))
         if job is None and name not in ids and not allow_missing:
             raise invalid(
-                f"dependencies.{place}",
+                field,
                 "unknown_job",
                 f"there is no job {name}",
                 hint="pass allow_missing (--allow-missing) to wait for one that is submitted later",
             )
+        if job is None and name not in ids and not re.fullmatch(ID, name):
+            raise invalid(field, "wrong_form", f"{name} is no id that a job can have: that is {ID_FORM}")
         met = job is not None and job.state in FINAL and each.on.holds(job.state)
         broken = broken or broken_by(job, each.on)
         found.append(Dependency(name, each.on, met))
@@ -115,12 +126,12 @@ def broken_by(job: Job | None, on: Condition) -> str | None:
     return f"it waits for the {on} of {job.id}, which ended as {job.state}"
 
 
-def _full_id(tx: sqlite3.Connection, runtime: Runtime, word: str, place: int) -> str:
+def _full_id(tx: sqlite3.Connection, runtime: Runtime, word: str, field: str) -> str:
     if runtime.caller is not Caller.SHELL or jobs.find(tx, word) is not None:
         return word
     candidates = jobs.starting_with(tx, word)
     if len(candidates) > 1:
-        raise invalid(f"dependencies.{place}", "ambiguous", f"{word} begins several ids, such as {candidates[0].id}")
+        raise invalid(field, "ambiguous", f"{word} begins several ids, such as {candidates[0].id}")
     return candidates[0].id if candidates else word
 
 

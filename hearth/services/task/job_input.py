@@ -16,6 +16,7 @@ from hearth.store.jobs import Condition
 from hearth.variables import EnvPolicy
 
 LONGEST_MS = 3_660 * DAY_MS
+ID, ID_FORM = "job_[0-9a-hjkmnp-tv-z]{26}", "job_ and a lower-case ULID"
 NAME = Pattern(r"^[A-Za-z0-9][A-Za-z0-9._:/@+-]*$", "must be letters, digits and ._:/@+- behind the first of those")
 Name = Annotated[str, Len(1, 100), NAME]
 
@@ -40,7 +41,7 @@ class Dependency:
         condition = Condition(on) if on else Condition.SUCCESS
         if re.fullmatch(r"[0-9]{1,2}", name, re.ASCII):
             return cls(index=int(name), on=condition)
-        return cls(job=name, on=condition)
+        return bounds.build(cls, {"job": name, "on": condition})
 
 
 @model
@@ -59,29 +60,50 @@ class RetryRule:
 
     @classmethod
     def from_word(cls, text: str) -> RetryRule:
-        """`3`, or `attempts=3,delay=5s,backoff=2,max_delay=1m,on=75`; `on` may stand several times."""
+        """`3`, or `attempts=3,delay=5s,backoff=2,max_delay=1m,on=75,on=76`; each but `on` stands once at most."""
         if text.isascii() and text.isdigit():
             text = f"attempts={text}"
         values: dict[str, Any] = {}
         for part in text.split(","):
             name, _, value = part.partition("=")
             if name not in _RETRY_WORDS:
-                raise invalid(name, "unknown_field", f"is not one of {', '.join(_RETRY_WORDS)}")
+                raise invalid("", "wrong_form", f"'{part}' is neither a number nor one of {_RETRY_FORMS}")
             target, read = _RETRY_WORDS[name]
-            try:
-                values[target] = (*values.get("on", ()), int(value)) if name == "on" else read(value)
-            except ValueError as error:
-                raise invalid(name, "wrong_type", str(error)) from None
+            if name != "on" and target in values:
+                raise invalid(name, "not_unique", "is said twice")
+            values[target] = (*values.get("on", ()), read(name, value)) if name == "on" else read(name, value)
         return bounds.build(cls, values)
 
 
-_RETRY_WORDS: dict[str, tuple[str, Callable[[str], Any]]] = {
-    "attempts": ("attempts", int),
-    "delay": ("delay_ms", milliseconds),
-    "max_delay": ("max_delay_ms", milliseconds),
-    "backoff": ("backoff", float),
-    "on": ("on", int),
+def _whole(name: str, text: str) -> int:
+    if not re.fullmatch(r"[0-9]{1,12}", text, re.ASCII):
+        raise invalid(
+            name, "wrong_type", "must be a whole number" + ("; say on=N once for each" if name == "on" else "")
+        )
+    return int(text)
+
+
+def _factor(name: str, text: str) -> float:
+    if not re.fullmatch(r"[0-9]{1,12}(\.[0-9]{1,12})?", text, re.ASCII):
+        raise invalid(name, "wrong_type", "must be a number")
+    return float(text)
+
+
+def _duration(name: str, text: str) -> int:
+    try:
+        return milliseconds(text)
+    except ValueError as error:
+        raise invalid(name, "wrong_type", str(error)) from None
+
+
+_RETRY_WORDS: dict[str, tuple[str, Callable[[str, str], Any]]] = {
+    "attempts": ("attempts", _whole),
+    "delay": ("delay_ms", _duration),
+    "max_delay": ("max_delay_ms", _duration),
+    "backoff": ("backoff", _factor),
+    "on": ("on", _whole),
 }
+_RETRY_FORMS = ", ".join(f"{name}=..." for name in _RETRY_WORDS)
 
 
 Command = Annotated[
@@ -127,7 +149,7 @@ class ProgramFields:
     retry: Annotated[
         RetryRule | None,
         Cli(metavar="N|RULE"),
-        Help("Try a failed run again: 3, or attempts=3,delay=5s,backoff=2,max_delay=1m,on=75."),
+        Help("Try a failed run again: 3 runs in all, or attempts=3, delay=5s, backoff=2, max_delay=1m, on=75, on=76."),
     ] = None
     restart: Annotated[
         bool, Help("Run it again when it was interrupted, such as by a power cut, and nobody knows how it ended.")
@@ -156,7 +178,7 @@ class JobFields(ProgramFields):
     ] = None
     id: Annotated[
         str | None,
-        Pattern(r"^job_[0-9a-hjkmnp-tv-z]{26}$", "must be job_ and a lower-case ULID"),
+        Pattern(f"^{ID}$", f"must be {ID_FORM}"),
         Help("An id that was chosen beforehand, so that others could name it."),
     ] = None
 

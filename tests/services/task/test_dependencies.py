@@ -35,16 +35,16 @@ def batch(hearth: Run) -> Batch:
 @pytest.mark.parametrize(
     ("jobs", "expected"),
     [
-        ((job(0),), ("dependencies.0", "cyclic")),
+        ((job(0),), ("jobs.0.dependencies.0", "cyclic")),
         ((job(), job(1)), ("jobs.1.dependencies.0", "cyclic")),
         ((job(1), job(0)), ("jobs.0.dependencies", "cyclic")),
         ((job(), job(2), job(3), job(1, 0)), ("jobs.1.dependencies", "cyclic")),
-        ((job(CHOSEN, id=CHOSEN),), ("dependencies.0", "cyclic")),
+        ((job(CHOSEN, id=CHOSEN),), ("jobs.0.dependencies.0", "cyclic")),
         ((job(1, id=CHOSEN), job(CHOSEN)), ("jobs.0.dependencies", "cyclic")),
         ((job(), job(2)), ("jobs.1.dependencies.0", "out_of_range")),
         ((job(), job({})), ("jobs.1.dependencies.0", "not_one_of")),
         ((job(), job({"job": "job_1", "index": 0})), ("jobs.1.dependencies.0", "not_one_of")),
-        ((job("job_none"),), ("dependencies.0", "unknown_job")),
+        ((job("job_none"),), ("jobs.0.dependencies.0", "unknown_job")),
     ],
     ids=lambda value: value[1] if isinstance(value[0], str) else None,
 )

@@ -77,8 +77,8 @@ def test_every_problem_is_told_with_its_place(hearth: Run, work: Path) -> None:
         ('{"jobs": [}', ("", "not_json")),
         ("", ("jobs", "wrong_type")),
         ("[]", ("jobs", "wrong_count")),
-        ("[[jobs]]\ncommand = 'x'\nrun_at = 2026-01-01T00:00:00", ("run_at", "wrong_form")),
-        ("[[jobs]]\ncommand = 'x'\nrun_at = 2026-01-01", ("run_at", "wrong_form")),
+        ("[[jobs]]\ncommand = 'x'\nrun_at = 2026-01-01T00:00:00", ("jobs.0.run_at", "wrong_form")),
+        ("[[jobs]]\ncommand = 'x'\nrun_at = 2026-01-01", ("jobs.0.run_at", "wrong_form")),
         ("jobs = 3", ("jobs", "wrong_type")),
         ("defaults = 3\n[[jobs]]\ncommand = 'x'", ("defaults", "wrong_type")),
         ("job = 3\n[[jobs]]\ncommand = 'x'", ("job", "unknown_field")),
@@ -90,6 +90,20 @@ def test_what_is_no_file_of_jobs_is_refused(
     hearth: Run, work: Path, text: str | bytes, expected: tuple[str, str]
 ) -> None:
     assert problems(hearth, work, text) == [expected]
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ('{"command": "x"}', "command: is neither jobs nor defaults; jobs: must be a list of tables"),
+        ("wait = true\n[[jobs]]\ncommand = 'x'", "wait: is neither jobs nor defaults"),
+        ("[[jobs]]\ncommand = 'x'\n[[jobs]]\npriority = 1", "jobs.1.command: is required"),
+        ('[{"command": "x", "dependencies": [{"job": "y"}]}]', "jobs.0.dependencies.0: there is no job y"),
+    ],
+)
+def test_errors_in_a_file_are_told_in_the_words_of_the_file(hearth: Run, work: Path, text: str, told: str) -> None:
+    (work / "jobs").write_text(text, encoding="utf-8")
+    assert hearth("task", "submit", "--no-start", "--file", "jobs").err.splitlines()[0] == f"hearth: {told}"
 
 
 def test_a_file_is_read_below_the_roots_only(hearth: Run, work: Path) -> None:
