@@ -82,6 +82,20 @@ _SAME = (
 )  # fmt: skip
 
 
+_AS_VERBS = {
+    JobState.FAILED: "failed",
+    JobState.TIMED_OUT: "timed out",
+    JobState.CANCELLED: "was cancelled",
+    JobState.EXPIRED: "expired",
+    JobState.LOST: "was lost",
+}
+
+
+def stands(state: JobState) -> str:
+    """Where a job stands, as the rest of a sentence that begins with its id."""
+    return _AS_VERBS.get(state, f"is {state}")
+
+
 def entry(view: sqlite3.Connection, job: Job) -> JobEntry:
     depends = jobs.dependencies(view, job.seq)
     return JobEntry(

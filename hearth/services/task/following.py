@@ -16,7 +16,7 @@ from hearth.engine.waiting import SLOW_LOOK_S
 from hearth.platforms.processes import Stream
 from hearth.runtime import Runtime
 from hearth.services.task import outcome
-from hearth.services.task.entry import entries, no_job
+from hearth.services.task.entry import entries, no_job, stands
 from hearth.services.task.passing import pass_on
 from hearth.services.task.runs import opened
 from hearth.store import jobs
@@ -38,10 +38,11 @@ def follow(
     streams: Sequence[Stream] = tuple(Stream),
     tail: int | None = None,
     as_one: bool = False,
+    starts: bool = True,
 ) -> outcome.Over:
     """Pass outputs on, of this run and those that follow it, until the job has ended; what became of it. `tail`:
-    begin at the last lines; `as_one`: both outputs go to stdout. Ctrl-C ends the following and not the job. Raises
-    `NotFound`, `ArtifactMissing`, and `BrokenPipeError` when nobody reads on."""
+    begin at the last lines; `as_one`: both outputs go to stdout; `starts`: there is a worker meanwhile. Ctrl-C ends the
+    following and not the job. Raises `NotFound`, `ArtifactMissing`, and `BrokenPipeError` when nobody reads on."""
     deadline = None if timeout_ms is None else time.monotonic() + timeout_ms / 1000
     with ExitStack() as stack:
         bell = stack.enter_context(contextlib.closing(runtime.host.make_bell(runtime.bells)))
@@ -53,7 +54,8 @@ def follow(
             is_late = deadline is not None and time.monotonic() >= deadline
             if job.state in FINAL or is_late or runtime.cancelled.is_set():
                 return _over(runtime, job)
-            presence.ensure_worker(runtime, ring=False)
+            if starts:
+                presence.ensure_worker(runtime, ring=False)
             followed.wait(bell, SLOW_LOOK_S if deadline is None else min(SLOW_LOOK_S, deadline - time.monotonic()))
 
 
@@ -64,7 +66,7 @@ def _over(runtime: Runtime, job: Job) -> outcome.Over:
         runtime.notice(f"hearth: {job.id} is {job.state} still; `hearth task cancel {job.id}` ends it")
     elif job.state is not JobState.COMPLETED:
         why = over.jobs[0].message
-        runtime.notice(f"hearth: {job.id} {job.state.replace('_', ' ')}" + (f": {why}" if why else ""))
+        runtime.notice(f"hearth: {job.id} {stands(job.state)}" + (f": {why}" if why else ""))
     return over
 
 

@@ -14,7 +14,7 @@ from hearth.model import Cli, Ge, Help, Hidden, Le, Len, State, model
 from hearth.platforms.processes import Stream
 from hearth.runtime import Runtime
 from hearth.services.task import outcome
-from hearth.services.task.entry import Id, find
+from hearth.services.task.entry import Id, find, stands
 from hearth.services.task.job_input import LONGEST_MS
 from hearth.services.task.log_part import Asked, LogFacts, LogPart, Reading, indices, log_part
 from hearth.services.task.passing import pass_on
@@ -211,7 +211,7 @@ def _tell_why_nothing(runtime: Runtime, run: Run) -> None:
     job = run.job
     if job.state not in (JobState.RUNNING, JobState.COMPLETED) and not any(each.size for each in run.outputs.values()):
         why = f": {job.message}" if job.message and job.state in FINAL else ""
-        runtime.notice(f"hearth: {job.id} is {job.state} and printed nothing{why}")
+        runtime.notice(f"hearth: {job.id} {stands(job.state)} and printed nothing{why}")
 
 
 def _transcripts(given: ReadLogs, run: Run) -> Iterable[tuple[Transcript, bool]]:

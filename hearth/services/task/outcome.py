@@ -16,6 +16,7 @@ from hearth.store import jobs
 from hearth.store.jobs import FINAL, Job, JobState
 
 USUAL_TIMEOUT_MS = 30_000
+MOST_NAMED = 8  # jobs in a sentence
 UNKNOWN, RAN_OUT, FAILED, TIMED_OUT, CANCELLED = 4, 5, 1, 124, 6
 _STATUS = {JobState.COMPLETED: 0, JobState.TIMED_OUT: TIMED_OUT, JobState.CANCELLED: CANCELLED}
 _ORDER = (UNKNOWN, RAN_OUT, FAILED, TIMED_OUT, CANCELLED)
@@ -85,9 +86,10 @@ def wait_for(
     *,
     until: Until = Until.ENDED,
     first: bool = False,
+    starts: bool = True,
 ) -> Over:
-    """Wait until all of them, or with `first` one of them, are as they were to be or can no longer become so. Raises
-    `Cancelled`."""
+    """Wait until all of them, or with `first` one of them, are as they were to be or can no longer become so. With
+    `starts` there is a worker meanwhile. Raises `Cancelled`, which names the jobs that go on."""
     left = list(dict.fromkeys(ids))
 
     def look(view: sqlite3.Connection) -> bool | None:
@@ -98,11 +100,25 @@ def wait_for(
         return not left or None
 
     try:
-        found = wait_until(runtime, look, _seconds(runtime, timeout_ms))
+        found = wait_until(runtime, look, _seconds(runtime, timeout_ms), starts=starts)
     except Cancelled:
-        raise Cancelled("no longer waiting; the jobs go on", hint="`hearth task cancel` ends them") from None
+        raise _no_longer(runtime, ids) from None
     with runtime.store.read() as view:
         return Over(entries(view, _jobs(view, ids)), ran_out=found is None, until=until)
+
+
+def _no_longer(runtime: Runtime, ids: Sequence[str]) -> Cancelled:
+    """Who submitted the jobs in the same call has no other way to learn what they are called."""
+    with runtime.store.read() as view:
+        unfinished = [job.id for job in _jobs(view, ids) if job.state not in FINAL]
+    if not unfinished:
+        return Cancelled("no longer waiting; the jobs have ended", ids=list(ids))
+    told = unfinished[0] if len(unfinished) == 1 else f"the {len(unfinished)} jobs"
+    named = " ".join(unfinished[:MOST_NAMED]) + (" ..." if len(unfinished) > MOST_NAMED else "")
+    goes_on = f"{told} {'goes' if len(unfinished) == 1 else 'go'} on"
+    return Cancelled(
+        f"no longer waiting; {goes_on}", hint=f"`hearth task cancel {named}` ends what goes on", ids=unfinished
+    )
 
 
 def _is_over(view: sqlite3.Connection, id_: str, until: Until) -> bool:

@@ -79,7 +79,10 @@ def _order(runtime: Runtime, job: Job, place: _Place) -> tuple[Sizes, ...]:
 def _place(view: sqlite3.Connection, job: Job, attempt: int | None) -> _Place:
     wanted = job.attempt if attempt is None else attempt
     if wanted > job.attempt:
-        raise NotFound(f"{job.id} has had {job.attempt} runs, so there is no run {wanted}", id=job.id)
+        raise NotFound(
+            f"{job.id} has had {job.attempt} run{'' if job.attempt == 1 else 's'}, so there is no run {wanted}",
+            id=job.id,
+        )
     end: Job | Attempt | None = None
     if wanted < job.attempt or job.state not in (JobState.RUNNING, *FINAL):
         end = next((each for each in jobs.attempts(view, job.seq) if each.attempt == wanted), None)

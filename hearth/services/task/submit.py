@@ -19,7 +19,9 @@ from hearth.store.jobs import JobState
 class SubmitJobs(JobFields):
     jobs: Annotated[tuple[JobInput, ...], Len(0, 64), Help("Or several jobs, which may depend on each other.")] = ()
     file: Annotated[
-        str | None, PathName(), Help("Or a file of jobs: [[jobs]] tables of TOML, or JSON as this input.")
+        str | None,
+        PathName(),
+        Help("Or a file of jobs: [[jobs]] tables of TOML, or JSON of the same form, or a JSON list of jobs."),
     ] = None
     allow_missing: Annotated[bool, Help("Let jobs depend on ids that do not exist yet.")] = False
     start: Annotated[bool, Help("Start a worker in the background if there is none.")] = True
@@ -44,13 +46,16 @@ class JobQueued:
     state: Annotated[JobState, Help("Where it stands.")]
     title: Annotated[str, Help("Its command, secrets taken out.")]
     deduplicated: Annotated[bool, Help("Whether an earlier call with this key had made it.")] = False
+    message: Annotated[str | None, Help("With `wait`: why it did not complete.")] = None
 
 
 @model
 class JobsQueued:
     state: Annotated[State, Help("Pending; with `wait` what became of the jobs.")] = State.COMPLETED
     jobs: Annotated[
-        tuple[JobQueued, ...], Items(columns=("id", "state", "title")), Help("The jobs, in the order of the call.")
+        tuple[JobQueued, ...],
+        Items(columns=("id", "state", "title", "message")),
+        Help("The jobs, in the order of the call."),
     ]
     worker: Annotated[Worker, Help("Who will run them.")]
     ended: Annotated[tuple[JobEntry, ...], Hidden(), Help("With `wait`: the jobs as they ended.")] = ()
@@ -67,6 +72,7 @@ def submit(runtime: Runtime, given: SubmitJobs) -> JobsQueued:
     raises about a `cwd`."""
     from hearth.services.task.accept import accept
 
+    _check(given)
     asked = _asked(runtime, given)
     if (given.follow or given.exit_code) and len(asked) != 1:
         raise invalid("follow", "not_one", "one job can be followed, not several")
@@ -78,17 +84,30 @@ def submit(runtime: Runtime, given: SubmitJobs) -> JobsQueued:
     if given.follow and runtime.live is not None:
         from hearth.services.task.following import follow
 
-        over = follow(runtime, queued[0].id, timeout_ms=timeout_ms)
+        over = follow(runtime, queued[0].id, timeout_ms=timeout_ms, starts=given.start)
     else:
-        over = outcome.wait_for(runtime, [each.id for each in queued], timeout_ms)
-    states = {job.id: job.state for job in over.jobs}
+        over = outcome.wait_for(runtime, [each.id for each in queued], timeout_ms, starts=given.start)
+    ended = {job.id: job for job in over.jobs}
     return JobsQueued(
         state=over.state,
-        jobs=tuple(replace(each, state=states.get(each.id, each.state)) for each in queued),
+        jobs=tuple(_standing(each, ended.get(each.id)) for each in queued),
         worker=worker,
         ended=over.jobs,
         status=over.status(own=given.exit_code),
     )
+
+
+def _check(given: SubmitJobs) -> None:
+    if given.wait or given.follow:
+        return
+    alone = {"exit_code": given.exit_code, "wait_timeout_ms": given.wait_timeout_ms is not None}
+    problems = [Problem(name, "not_alone", "goes with wait or follow") for name, said in alone.items() if said]
+    if problems:
+        raise InvalidInput(*problems)
+
+
+def _standing(queued: JobQueued, job: JobEntry | None) -> JobQueued:
+    return queued if job is None else replace(queued, state=job.state, message=job.message)
 
 
 def _asked(runtime: Runtime, given: SubmitJobs) -> tuple[JobFields, ...]:

@@ -125,7 +125,7 @@ class TestFollow:
         with runtime.store.write() as tx:
             assert jobs.want_end(tx, wait_for(id_, JobState.RUNNING).seq, "cancel")
         runtime.host.ring(runtime.bells)
-        assert process.communicate() == (b"", f"hearth: {id_} cancelled\n".encode())
+        assert process.communicate() == (b"", f"hearth: {id_} was cancelled\n".encode())
         assert process.returncode == 6
 
     def test_a_job_that_does_not_exist_is_no_success(self, hearth: Run) -> None:

@@ -244,7 +244,7 @@ class TestTooMuch:
         try:
             id_ = submit(*code(f"out(b'x' * {size}); time.sleep(300)"))
             outputs = Outputs.of(small, wait_for(id_, JobState.RUNNING))
-            until(lambda: outputs.gap(Stream.STDOUT) is not None)
+            until(lambda: (gap := outputs.gap(Stream.STDOUT)) is not None and gap.end - gap.start == size - MOST)
             done = hearth("task", "logs", id_)
             assert done.err == f"hearth: {size - MOST:,} bytes of the middle are not kept\n"
             assert done.out == "x" * MOST
@@ -289,7 +289,9 @@ class TestRunning:
         wait_for(id_, JobState.FAILED)
         done = hearth("task", "logs", id_)
         assert done.status == 0
-        assert "no-such-program-at-all" in done.err
+        assert done.err.startswith(
+            f"hearth: {id_} failed and printed nothing: there is no program 'no-such-program-at-all'"
+        )
 
     def test_a_claimed_job_has_printed_nothing_yet(self, runtime: Runtime, submit: Submit) -> None:
         id_ = submit(*python(PRINTS))

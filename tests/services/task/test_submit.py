@@ -11,9 +11,14 @@ from typing import Any
 import pytest
 
 from hearth.clock import parse_timestamp
+from hearth.engine import presence
+from hearth.engine.spec import Spec
+from hearth.errors import Cancelled
 from hearth.runtime import Runtime
 from hearth.services.task.accept import accept
-from hearth.services.task.job_input import JobFields
+from hearth.services.task.job_input import JobFields, JobInput
+from hearth.services.task.submit import SubmitJobs
+from hearth.services.task.submit import submit as run
 from hearth.store.jobs import JobState
 from tests.conftest import ROOT, Done
 from tests.marks import posix_only
@@ -54,7 +59,7 @@ def test_submit_answers_at_once_with_ids(hearth: Run) -> None:
     done = hearth("task", "submit", "--json", "--no-start", "--", "make", "all")
     assert (done.status, done.json["state"], done.json["worker"]) == (0, "pending", "none")
     (job,) = done.json["jobs"]
-    assert job == {"id": job["id"], "state": "queued", "title": "make all", "deduplicated": False}
+    assert job == {"id": job["id"], "state": "queued", "title": "make all", "deduplicated": False, "message": None}
     assert "`hearth worker` is one" in done.err
 
 
@@ -67,6 +72,37 @@ def test_wait_tells_by_the_exit_status_how_the_job_ended(hearth: Run) -> None:
     assert hearth(*words, "--exit-code", "--", *python("raise SystemExit(3)")).status == 3
     assert hearth(*words, "--timeout", "50ms", "--grace", "0ms", "--", *python(SLEEPER)).status == 124
     assert hearth(*words, "--wait-timeout", "1ms", "--delay", "1h", "--", *python("")).status == 5
+
+
+@pytest.mark.usefixtures("worker")
+def test_wait_tells_why_a_job_failed(hearth: Run) -> None:
+    done = hearth("task", "submit", "--wait", "--", *python("raise SystemExit(3)"))
+    assert done.out.rstrip("\n").split("\t")[-1] == "it ended with 3"
+
+
+@pytest.mark.parametrize("way", ["--wait", "--follow"])
+def test_no_worker_is_started_while_waiting_where_none_is_wanted(hearth: Run, runtime: Runtime, way: str) -> None:
+    done = hearth("task", "submit", "--no-start", way, "--wait-timeout", "20ms", "--", "true")
+    assert done.status == 5
+    assert not presence.workers(runtime)
+    assert not Path(runtime.data_dir, presence.MARKER).exists()
+
+
+def test_a_wait_that_is_taken_back_names_the_jobs(runtime: Runtime) -> None:
+    runtime.cancelled.set()
+    both = SubmitJobs(jobs=(JobInput(command="true"), JobInput(command="true")), wait=True, start=False)
+    with pytest.raises(Cancelled) as caught:
+        run(runtime, both)
+    runtime.cancelled.clear()
+    with runtime.store.read() as view:
+        ids = [row[0] for row in view.execute("SELECT id FROM jobs ORDER BY seq")]
+    assert caught.value.details == {"ids": ids}
+    assert f"`hearth task cancel {' '.join(ids)}`" in (caught.value.hint or "")
+
+
+def test_retry_takes_several_exit_codes(submit: Submit, wait_for: WaitFor) -> None:
+    job = wait_for(submit("true", retry="attempts=2,on=75,on=76"), JobState.QUEUED, seconds=0)
+    assert Spec.from_json(job.spec).retry.on == (75, 76)
 
 
 def test_a_worker_is_started_whenever_there_is_none(hearth: Run) -> None:
@@ -136,7 +172,13 @@ def test_a_job_that_was_not_started_in_time_never_is(submit: Submit, wait_for: W
         (("--env", "=x", "--", "true"), ("env", "wrong_type")),
         (("--priority", "1001", "--", "true"), ("priority", "too_large")),
         (("--retry", "0", "--", "true"), ("attempts", "too_small")),
-        (("--exit-code", "--file", "f"), ("follow", "not_one")),
+        (("--wait", "--exit-code", "--file", "f"), ("follow", "not_one")),
+        (("--exit-code", "--", "true"), ("exit_code", "not_alone")),
+        (("--wait-timeout", "1s", "--", "true"), ("wait_timeout_ms", "not_alone")),
+        (("--retry", "on=7+5", "--", "true"), ("on", "wrong_type")),
+        (("--retry", "attempts=2,attempts=3", "--", "true"), ("attempts", "not_unique")),
+        (("--after", "", "--", "true"), ("dependencies.0.job", "too_short")),
+        (("--after", "nobody", "--allow-missing", "--", "true"), ("dependencies.0", "wrong_form")),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, tuple) and len(value) != 2 else None,
 )
@@ -188,7 +230,7 @@ def test_a_secret_is_refused_and_stored_nowhere(batch: Batch, runtime: Runtime, 
 
 def test_a_job_that_is_too_large_is_refused(batch: Batch) -> None:
     done = batch({"command": "cat", "stdin": "x" * (1024 * 1024)})
-    assert problems(done) == [("stdin", "too_large")]
+    assert problems(done) == [("jobs.0.stdin", "too_large")]
 
 
 # The same call twice.
