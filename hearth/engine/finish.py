@@ -86,23 +86,31 @@ def store(tx: sqlite3.Connection, runtime: Runtime, ended: Ended, kept: Kept, *,
         return ended.state if move(tx, job, ended.state, holder=holder, attempt=job.attempt - 1) else None
     again = None if cancelled else _next_run(ended)
     facts = _facts(ended, kept)
+    ended_at, ran_ms = _end_of(runtime, ended)
     if again is not None:
         due = timestamp(parse_timestamp(now) + again)
         state = JobState.SCHEDULED if again else JobState.QUEUED
         if not move(tx, job, state, holder=holder, due_at=due, queued_at=due, restarts=_restarts(ended)):
             return None
-        jobs.keep_attempt(tx, job.seq, _attempt(job, ended, facts, now))
+        jobs.keep_attempt(tx, job.seq, _attempt(job, ended, facts, ended_at))
     else:
         state = ended.state
-        ran_ms = leases.ran_ms(runtime, job)
         facts = {**facts, "in_files": int(kept.in_files), "ran_ms": ran_ms, "message": ended.message}
-        if not move(tx, job, state, holder=holder, ended_at=now, cpu_ms=ended.exit.cpu_ms,
+        if not move(tx, job, state, holder=holder, ended_at=ended_at, cpu_ms=ended.exit.cpu_ms,
                     peak_memory_bytes=ended.exit.peak_memory_bytes, **facts):  # fmt: skip
             return None
     for artifact in kept.artifacts.values():
         artifacts.insert(tx, artifact)
-    events.insert(tx, [event(job, state, now, ended.reason, leases.ran_ms(runtime, job) or 0)])
+    events.insert(tx, [event(job, state, now, ended.reason, ran_ms or 0)])
     return state
+
+
+def _end_of(runtime: Runtime, ended: Ended) -> tuple[str, int | None]:
+    """When a run ended, which may be long before this is known or can be stored, and how long it ran."""
+    since_start_ms = leases.ran_ms(runtime, ended.job)
+    ago_ms = ended.ago_ms(since_start_ms or 0)
+    ran_ms = None if since_start_ms is None else since_start_ms - ago_ms
+    return timestamp(runtime.clock.now_ms() - ago_ms), ran_ms
 
 
 def _next_run(ended: Ended) -> int | None:
@@ -144,8 +152,8 @@ def _facts(ended: Ended, kept: Kept) -> dict[str, Any]:
     }
 
 
-def _attempt(job: Job, ended: Ended, facts: dict[str, Any], now: str) -> Attempt:
-    return Attempt(attempt=job.attempt, started_at=job.started_at, ended_at=now, state=ended.state, **facts)
+def _attempt(job: Job, ended: Ended, facts: dict[str, Any], ended_at: str) -> Attempt:
+    return Attempt(attempt=job.attempt, started_at=job.started_at, ended_at=ended_at, state=ended.state, **facts)
 
 
 def event(job: Job, state: JobState, at: str, reason: str | None, duration_ms: int) -> events.Row:

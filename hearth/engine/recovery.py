@@ -6,7 +6,7 @@ import contextlib
 from typing import TYPE_CHECKING
 
 from hearth.engine.outputs import Outputs
-from hearth.engine.running import UNKNOWN, Ended, Ending, ended
+from hearth.engine.running import LOST, UNKNOWN, Ended, Ending, ended
 from hearth.platforms.detached import Detached, Record
 from hearth.store import workers
 from hearth.store.jobs import Job, JobState
@@ -36,7 +36,7 @@ def found(runtime: Runtime, job: Job, outputs: Outputs) -> Detached | Ended:
 def _why_lost(runtime: Runtime, job: Job) -> str:
     if job.boot != runtime.host.boot_id():
         return "the machine was started anew while it ran"
-    return "it ended while no worker looked after it, and left no trace of how"
+    return LOST
 
 
 def _not_yet(job: Job) -> Ended:

@@ -21,6 +21,7 @@ GONE_PAUSE_S = 0.02  # between two looks whether it is
 
 
 UNKNOWN = Exit(None, None, None, None)
+LOST = "what looked after it is gone, so nobody knows how it ended; what was left of it was ended"
 
 
 class Ending(StrEnum):
@@ -121,6 +122,16 @@ class Ended:
     reason: str | None = None
     message: str | None = None
     outputs: Outputs | None = None  # None: it never ran, so there are none
+    seen: float = field(default_factory=time.monotonic)
+
+    def ago_ms(self, since_start_ms: int) -> int:
+        """How long ago it ended: before it was seen where nobody looked after it, and before it is stored where the
+        database is busy. A note that says before the start is by a clock that was moved since, and not believed."""
+        ago_ms = round((time.monotonic() - self.seen) * 1000)
+        if self.exit.noted_at is not None:
+            noted_ms = round((time.time() - self.exit.noted_at) * 1000)
+            ago_ms = max(ago_ms, noted_ms if noted_ms <= since_start_ms else 0)
+        return min(ago_ms, since_start_ms)
 
 
 def outcome(running: Running) -> Ended:
@@ -140,9 +151,14 @@ def ended(job: Job, outputs: Outputs, exit_: Exit, ending: Ending | None) -> End
         message = "it printed more than is kept, and this file system cannot leave the middle of a file out"
         return Ended(job, JobState.FAILED, exit_, "output_limit", message, outputs)
     if exit_.code is None and exit_.signal is None:
-        return Ended(job, JobState.LOST, exit_, "exit_unknown", "it ended, and nobody saw how", outputs)
+        return Ended(job, JobState.LOST, exit_, "exit_unknown", LOST, outputs)
     if exit_.signal is not None:
-        return Ended(job, JobState.FAILED, exit_, "signal", f"signal {exit_.signal} ended it", outputs)
+        return Ended(job, JobState.FAILED, exit_, "signal", _signalled(exit_.signal), outputs)
     if exit_.code:
         return Ended(job, JobState.FAILED, exit_, "exit_code", f"it ended with {exit_.code}", outputs)
     return Ended(job, JobState.COMPLETED, exit_, outputs=outputs)
+
+
+def _signalled(number: int) -> str:
+    # The shell above a program tells both alike, and programs that run others, such as containers, pass it on.
+    return f"signal {number} ended it, or it ended with {128 + number}, which shells take for the same"

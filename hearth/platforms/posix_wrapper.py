@@ -107,11 +107,14 @@ class Status(NamedTuple):
 def status_of(folder: str) -> Status:
     """What the notes tell; a line that is not whole yet tells nothing."""
     lines: list[bytes] = []
+    noted_at: float | None = None
     with contextlib.suppress(FileNotFoundError), open(os.path.join(folder, STATUS), "rb") as file:
         lines = file.read(256).split(b"\n")[:-1]
+        noted_at = os.fstat(file.fileno()).st_mtime
     codes = [line.removeprefix(b"exit ") for line in lines if line.startswith(b"exit ")]
     started = b"started" in lines
-    ended = exit_of(int(codes[0])) if codes and codes[0].isdigit() else None
+    # Nothing is noted after the end, so the file has been as it is since then.
+    ended = exit_of(int(codes[0]))._replace(noted_at=noted_at) if codes and codes[0].isdigit() else None
     return Status(started, b"never" in lines, b"open" in lines, started or b"held" not in lines, ended)
 
 

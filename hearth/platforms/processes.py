@@ -35,6 +35,7 @@ class Exit(NamedTuple):
     signal: int | None
     peak_memory_bytes: int | None
     cpu_ms: int | None
+    noted_at: float | None = None  # when, where that was written down unseen: seconds of the system's clock
 
 
 Deliver = Callable[[Stream, bytes], None]

@@ -5,17 +5,19 @@ from __future__ import annotations
 import os
 import sqlite3
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from threading import Event, Thread
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from hearth.cancellation import Cancellation
-from hearth.clock import Clock, timestamp
+from hearth.clock import Clock, parse_timestamp, timestamp
 from hearth.engine import claims, finish, leases, presence, recovery, start, worker
 from hearth.engine.leases import Kind
 from hearth.engine.moves import milliseconds_between
@@ -118,6 +120,13 @@ def test_a_program_that_a_signal_ended_has_failed(runtime: Runtime) -> None:
     with working(runtime):
         ended = until(runtime, submit(runtime, "import os; os.kill(os.getpid(), 10)"))
     assert (ended.state, ended.signal, ended.exit_code) == (JobState.FAILED, 10, None)
+
+
+@posix_only("no shell stands above a program there")
+def test_a_code_that_shells_take_for_a_signal_is_told_as_both(runtime: Runtime) -> None:
+    with working(runtime):
+        ended = until(runtime, submit(runtime, "import os; os._exit(137)"))
+    assert ended.message == "signal 9 ended it, or it ended with 137, which shells take for the same"
 
 
 def test_a_program_that_is_not_there_fails_at_once_and_is_not_tried_again(runtime: Runtime) -> None:
@@ -336,6 +345,52 @@ def test_a_program_that_ended_while_there_was_no_worker_is_told_by_the_next(runt
     assert (ended.state, ended.exit_code) == (JobState.FAILED, 7)
 
 
+@posix_only("no shell notes there when a program ended")
+def test_a_job_that_ended_while_there_was_no_worker_ended_when_its_program_did(runtime: Runtime, door: Door) -> None:
+    with working(runtime, ends_all=False):
+        id_ = submit(runtime, door.knock)
+        visitor = door.open()
+    with runtime.store.write() as tx:  # an hour ago
+        tx.execute("UPDATE jobs SET started_at = ?, started_ms = started_ms - 3600000", (an_hour_before(runtime),))
+    visitor.let_in()
+    assert visitor.is_gone()
+    status = Path(Outputs.of(runtime, job(runtime, id_)).folder, "status")
+    while b"exit" not in status.read_bytes():  # the shell notes it a moment after the program has gone
+        os.sched_yield()
+    now = time.time()
+    os.utime(status, (now, now - 1_800))
+    with working(runtime):
+        ended = until(runtime, id_)
+    assert ended.ran_ms is not None and ended.ended_at is not None
+    assert abs(ended.ran_ms - 1_800_000) < 20_000
+    assert abs(parse_timestamp(ended.ended_at) - (now - 1_800) * 1000) < 20_000
+
+
+def an_hour_before(runtime: Runtime) -> str:
+    return timestamp(runtime.clock.now_ms() - 3_600_000)
+
+
+def test_a_job_has_ended_when_it_was_seen_however_late_that_can_be_stored(
+    runtime: Runtime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def late(given: Runtime, ended: Job, outputs: Outputs | None) -> finish.Kept:  # noqa: ARG001
+        moved.append(1)
+        return finish.NOTHING
+
+    def monotonic() -> float:
+        return real() + 600 * len(moved)
+
+    moved: list[int] = []
+    real = time.monotonic
+    monkeypatch.setattr(finish, "keep_outputs", late)
+    monkeypatch.setattr("hearth.engine.running.time", SimpleNamespace(monotonic=monotonic, time=time.time))
+    monkeypatch.setattr(leases, "beat_now", lambda: round(monotonic() * 1000))
+    with working(runtime, timing=NEVER):
+        ended = until(runtime, submit(runtime, ""))
+    assert moved == [1]
+    assert ended.ran_ms is not None and ended.ran_ms < 60_000
+
+
 def test_an_adopted_program_is_still_ended_when_its_time_is_over(runtime: Runtime, door: Door) -> None:
     with working(runtime, ends_all=False):
         id_ = submit(runtime, door.knock + FOREVER, timeout_ms=1_000)
@@ -409,6 +464,7 @@ def test_a_program_whose_shell_was_killed_is_ended_before_its_job_is_told_lost_o
             door.open().let_in()
         ended = until(runtime, id_)
     assert (ended.state, ended.attempt) == ((JobState.COMPLETED, 2) if restart else (JobState.LOST, 1))
+    assert restart or "what was left of it was ended" in str(ended.message)
 
 
 class Stuck:

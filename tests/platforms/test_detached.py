@@ -572,7 +572,7 @@ class TestPosix:
         process = detacher.launch(what("import sys; sys.exit(4)"))
         process.release()
         os.waitpid(process.record.pid, 0)
-        assert end_of(host, process) == Exit(4, None, None, None)
+        assert end_of(host, process)._replace(noted_at=None) == Exit(4, None, None, None)
         process.close()
 
     def test_a_program_that_cannot_be_noted_as_started_is_not_started(
@@ -595,7 +595,11 @@ class TestPosix:
         given = what("import sys; sys.exit(4)")
         with worker(given) as (_, record):
             assert eventually(lambda: "exit 4\n" in (Path(given.folder) / "status").read_text())
-        assert detacher.find(record) == Found(None, Exit(4, None, None, None), started=True)
+        found = detacher.find(record)
+        assert found.exit is not None
+        noted_at = found.exit.noted_at
+        assert noted_at is not None and abs(noted_at - time.time()) < SECONDS
+        assert found == Found(None, Exit(4, None, None, None, noted_at), started=True)
 
     def test_nobody_knows_how_a_program_ended_whose_shell_was_killed(
         self, host: Host, detacher: Detacher, what: Callable[..., DetachedLaunch]

@@ -107,7 +107,8 @@ def prepare(around: Surroundings, asked: JobFields, where: str = "") -> Prepared
     spec = spec_of(asked, around.directory(asked.cwd))
     spec_json = spec.to_json()
     if len(spec_json) > MOST_BYTES:
-        raise invalid(where + "stdin", "too_large", f"a job has at most {MOST_BYTES:,} bytes; give a file to read")
+        message = f"a job has at most {MOST_BYTES:,} bytes in all; put this into a file that it reads"
+        raise invalid(where + _largest(spec), "too_large", message)
     return Prepared(
         asked=asked,
         id=asked.id or identifiers.new("job", now_ms),
@@ -117,6 +118,16 @@ def prepare(around: Surroundings, asked: JobFields, where: str = "") -> Prepared
         due_at=due_at,
         expires_at=_moment(asked.expires_at, where + "expires_at"),
     )
+
+
+def _largest(spec: Spec) -> str:
+    """The field that takes most of a job."""
+    sizes = {
+        "stdin": len(spec.stdin or ""),
+        "args": sum(map(len, spec.args)),
+        "env": sum(len(name) + len(value) for name, value in spec.env.items()),
+    }
+    return max(sizes, key=lambda name: sizes[name])
 
 
 def _check(asked: JobFields, where: str) -> None:
