@@ -583,6 +583,11 @@ def group(view: sqlite3.Connection, name: str) -> Group:
     return _group(view.execute(_GROUP, {"name": name}).fetchone())
 
 
+def paused(view: sqlite3.Connection) -> set[str]:
+    """The names of the groups of which nothing is started."""
+    return {row[0] for row in view.execute("SELECT name FROM job_groups WHERE paused = 1")}
+
+
 def _group(row: sqlite3.Row) -> Group:
     return Group(row[0], row[1], bool(row[2]), row[3], row[4])
 

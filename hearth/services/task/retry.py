@@ -15,7 +15,7 @@ from hearth.services.task.dependencies import Resolved, broken_by
 from hearth.services.task.entry import Ids, conversation_of, visible
 from hearth.services.task.job_input import Name
 from hearth.services.task.selection import NEWEST, JobFailure, named
-from hearth.services.task.staff import Worker, see_to
+from hearth.services.task.staff import Worker, present, see_to
 from hearth.store import job_pages, jobs
 from hearth.store.jobs import FINAL, Dependency, Job, JobState
 
@@ -75,7 +75,9 @@ def retry(runtime: Runtime, given: RetryJobs) -> JobsRetried:
             _insert(tx, runtime, job, new)
         made = tuple(_retried(tx, job.id, id_) for job, id_ in zip(old, new.values(), strict=True))
     state = State.PARTIAL if errors else State.PENDING if made else State.COMPLETED
-    return JobsRetried(state=state, jobs=made, errors=errors, worker=see_to(runtime, start=given.start))
+    groups = {job.group_name for job in old}
+    worker = see_to(runtime, start=given.start, groups=groups) if made else present(runtime, told=False)
+    return JobsRetried(state=state, jobs=made, errors=errors, worker=worker)
 
 
 def _chosen(tx: sqlite3.Connection, runtime: Runtime, given: RetryJobs) -> tuple[list[Job], tuple[JobFailure, ...]]:

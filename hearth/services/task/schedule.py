@@ -82,7 +82,8 @@ def schedule(runtime: Runtime, given: ScheduleJob) -> JobScheduled:
         else:
             schedules.replace(tx, _changed(known, wanted))
         made = entry(tx, schedules.find(tx, given.name) or wanted)
-    return JobScheduled(schedule=made, replaced=known is not None, worker=see_to(runtime, start=given.start))
+    worker = see_to(runtime, start=given.start, groups=[given.group])
+    return JobScheduled(schedule=made, replaced=known is not None, worker=worker)
 
 
 def _check(given: ScheduleJob) -> None:

@@ -66,7 +66,7 @@ def select(runtime: Runtime, view: sqlite3.Connection, given: JobsNamed, *, ende
 
 def check_ways(ids: Sequence[str], *others: object) -> None:
     if bool(ids) is any(others):
-        raise invalid("ids", "not_one_of", "give ids, or a group or labels")
+        raise invalid("ids", "not_one_of", "give either ids, or a group or labels or both")
 
 
 def named(runtime: Runtime, view: sqlite3.Connection, ids: Sequence[str]) -> Selection:

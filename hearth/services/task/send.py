@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 from hearth.engine.outputs import Outputs
 from hearth.engine.spec import Spec
 from hearth.engine.waiting import wait_until
-from hearth.errors import Conflict, InputClosed, invalid
+from hearth.errors import Conflict, InputClosed, WaitRanOut, invalid
 from hearth.model import Cli, Content, Ge, Help, Le, Len, State, model
 from hearth.runtime import Caller, Runtime
 from hearth.services.task.entry import Id, find
@@ -60,7 +60,7 @@ class TextSent:
 
 def send(runtime: Runtime, given: SendText) -> TextSent:
     """Write to the input of a job that was submitted with `open_stdin`. Raises `NotFound`, `InputClosed`, `Conflict`
-    for a job that has ended or does not start in time, and `Cancelled`."""
+    for a job that has ended, `WaitRanOut` for one that does not start in time, and `Cancelled`."""
     if given.text is None and not given.eof:
         raise invalid("text", "missing", "give a text, or eof")
     until = time.monotonic() + given.wait_timeout_ms / 1000
@@ -92,7 +92,7 @@ def _running(runtime: Runtime, word: str, until: float) -> Job:
 
     found = wait_until(runtime, look, max(0.0, until - time.monotonic()))
     if found is None:
-        raise Conflict(f"{job.id} has not started", id=job.id)
+        raise WaitRanOut(f"{job.id} has not started", id=job.id)
     if found.state is not JobState.RUNNING:
         raise _ended(found)
     return found

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from enum import StrEnum
 
 from hearth.engine import presence
 from hearth.runtime import Runtime
+from hearth.store import jobs
 
 
 class Worker(StrEnum):
@@ -16,8 +18,10 @@ class Worker(StrEnum):
     NONE = "none"  # nobody before one is started
 
 
-def see_to(runtime: Runtime, *, start: bool) -> Worker:
-    """Ring the workers; if there is none, start one in the background, or say that nobody is there."""
+def see_to(runtime: Runtime, *, start: bool, groups: Iterable[str] = ()) -> Worker:
+    """Ring the workers; if there is none, start one in the background, or say that nobody is there. Say it as well
+    where one of the `groups` is paused."""
+    _tell_paused(runtime, groups)
     if start:
         try:
             return Worker.STARTED if presence.ensure_worker(runtime) else Worker.LIVING
@@ -25,6 +29,13 @@ def see_to(runtime: Runtime, *, start: bool) -> Worker:
             runtime.notice(f"hearth: no worker could be started: {error.strerror}")
     runtime.host.ring(runtime.bells)
     return present(runtime, told=True)
+
+
+def _tell_paused(runtime: Runtime, groups: Iterable[str]) -> None:
+    with runtime.store.read() as view:
+        paused = jobs.paused(view)
+    for name in sorted(paused.intersection(groups)):
+        runtime.notice(f"hearth: the group {name} is paused; `hearth task resume {name}` lets its jobs start")
 
 
 def present(runtime: Runtime, *, told: bool) -> Worker:

@@ -77,7 +77,7 @@ def submit(runtime: Runtime, given: SubmitJobs) -> JobsQueued:
     if (given.follow or given.exit_code) and len(asked) != 1:
         raise invalid("follow", "not_one", "one job can be followed, not several")
     queued = accept(runtime, asked, allow_missing=given.allow_missing)
-    worker = see_to(runtime, start=given.start)
+    worker = see_to(runtime, start=given.start, groups={each.group for each in asked})
     if not (given.wait or given.follow):
         return JobsQueued(state=State.PENDING, jobs=queued, worker=worker)
     timeout_ms = given.wait_timeout_ms

@@ -149,3 +149,15 @@ def test_a_secret_is_no_name_of_a_group(runtime: Runtime, hearth: Hearth, words:
     assert done.json["error"]["code"] == "secret_refused"
     assert token not in done.out
     assert rows(runtime) == 0
+
+
+def test_what_is_queued_in_a_paused_group_is_told(runtime: Runtime, hearth: Hearth) -> None:
+    call(runtime, "pause", groups=["later"])
+    told = "hearth: the group later is paused; `hearth task resume later` lets its jobs start\n"
+    assert told in hearth("task", "submit", "--no-start", "--group", "later", "true").err
+    assert told in hearth("task", "schedule", "--no-start", "--group", "later", "s", "--every", "1h", "true").err
+    assert "paused" not in hearth("task", "submit", "--no-start", "true").err
+    hearth("task", "cancel", "--group", "later")
+    with runtime.store.read() as view:
+        (id_,) = (row[0] for row in view.execute("SELECT id FROM jobs WHERE group_name = 'later'"))
+    assert told in hearth("task", "retry", "--no-start", id_).err

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from hearth.engine import presence
 from hearth.errors import NotFound
 from hearth.runtime import Caller, Runtime
 from hearth.services.task.retry import RetryJobs, retry
@@ -64,6 +65,11 @@ def test_what_has_not_ended_is_not_retried(hearth: Run, runtime: Runtime, submit
 @pytest.mark.parametrize("words", [(), ("job_0", "--all-failed"), ("job_0", "--group", "g")])
 def test_either_ids_or_all_that_failed_are_retried(hearth: Run, words: tuple[str, ...]) -> None:
     assert hearth("task", "retry", *words, "--json").status == 2
+
+
+def test_no_worker_is_started_for_nothing(hearth: Run, runtime: Runtime) -> None:
+    assert hearth("task", "retry", "--all-failed", "--json").json["worker"] == "none"
+    assert not Path(runtime.data_dir, presence.LOG).exists()
 
 
 def test_all_that_failed_in_a_group_is_retried_once(hearth: Run, runtime: Runtime, submit: Submit) -> None:

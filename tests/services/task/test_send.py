@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from hearth import bounds
-from hearth.errors import Conflict, InputClosed
+from hearth.errors import Conflict, InputClosed, WaitRanOut
 from hearth.runtime import Caller, Runtime
 from hearth.services.task.send import SendText, TextSent, send
 from hearth.store.jobs import JobState
@@ -115,7 +115,7 @@ def test_a_job_that_does_not_start_is_waited_for_only_so_long(runtime: Runtime, 
         tx.execute("UPDATE jobs SET state = 'scheduled', due_at = '2100-01-01T00:00:00.000Z'")
     worker = Working(runtime)
     try:
-        with pytest.raises(Conflict, match="has not started"):
+        with pytest.raises(WaitRanOut, match="has not started"):
             sent(runtime, job, text="x", wait_timeout_ms=50)
     finally:
         worker.stop()
