@@ -67,6 +67,21 @@ def hand_over(runtime: Runtime) -> bool:
     return not idle
 
 
+def hand_on(runtime: Runtime, worker: str) -> None:
+    """After the database was replaced under a worker: what is queued in the one that took its place is looked after,
+    too. That may hold a row of this worker, which is about to end. Raises `HearthError`, `OSError`."""
+    from hearth.runtime import StoreOpener
+    from hearth.store import workers as rows
+    from hearth.store.database import FILE_NAME
+
+    if not os.path.exists(os.path.join(runtime.data_dir, FILE_NAME)):
+        return
+    with contextlib.closing(runtime.for_call(opener=StoreOpener())) as other:
+        with other.store.write() as tx:
+            rows.delete(tx, worker)
+        hand_over(other)
+
+
 def _marker(runtime: Runtime) -> str:
     return runtime.host.unbounded(os.path.join(runtime.data_dir, MARKER))
 

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import sqlite3
-from contextlib import closing
-from pathlib import Path
 from threading import Thread
 
 import pytest
@@ -17,10 +14,9 @@ from hearth.engine.leases import Kind
 from hearth.engine.waiting import wait_until
 from hearth.errors import DatabaseGone
 from hearth.runtime import Runtime, StoreOpener
-from hearth.store.database import FILE_NAME
 from hearth.store.jobs import JobState
 from tests.engine.door import door
-from tests.engine.workers import PATIENCE_S, QUICK, Ringing, submit, until, working
+from tests.engine.workers import PATIENCE_S, QUICK, Ringing, put_copy_in_place, submit, until, working
 from tests.marks import posix_only
 
 pytestmark = posix_only("Windows lets nobody move or delete a file that SQLite has open")
@@ -73,12 +69,7 @@ def test_what_ran_when_a_database_was_put_in_the_place_of_another_ends_under_the
         alone = Alone(runtime)
         visitor = opened.open()
         runtime.close()
-        folder = Path(runtime.data_dir)
-        with closing(sqlite3.connect(folder / FILE_NAME)) as old, closing(sqlite3.connect(folder / "copy")) as copy:
-            old.backup(copy)
-        for name in ("-wal", "-shm"):
-            (folder / (FILE_NAME + name)).unlink(missing_ok=True)
-        os.replace(folder / "copy", folder / FILE_NAME)
+        put_copy_in_place(runtime.data_dir)
         assert alone.has_ended()
         again = runtime.for_call(opener=StoreOpener())
         with working(again):

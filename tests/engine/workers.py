@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
+import sqlite3
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager, suppress
 from threading import Thread
 from typing import Any
 
@@ -18,6 +19,7 @@ from hearth.engine.waiting import wait_until
 from hearth.engine.worker import Timing, Worker
 from hearth.runtime import Runtime, StoreOpener
 from hearth.store import jobs
+from hearth.store.database import FILE_NAME
 from hearth.store.jobs import FINAL, UNFINISHED, Job, JobState
 
 QUICK = Timing(beat_s=0.2, lease_s=1.0)
@@ -101,6 +103,17 @@ def until(runtime: Runtime, id_: str, *states: JobState) -> Job:
     found = wait_until(runtime, look, PATIENCE_S, starts=False)
     assert found is not None, f"{id_} is {job(runtime, id_).state}"
     return found
+
+
+def put_copy_in_place(data_dir: str) -> None:
+    """Replace the database by a copy of itself, as who restores one does."""
+    path = os.path.join(data_dir, FILE_NAME)
+    with closing(sqlite3.connect(path)) as old, closing(sqlite3.connect(path + "-copy")) as copy:
+        old.backup(copy)
+    for name in ("-wal", "-shm"):
+        with suppress(FileNotFoundError):
+            os.unlink(path + name)
+    os.replace(path + "-copy", path)
 
 
 def makes_holes(runtime: Runtime) -> bool:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Annotated
 
 from hearth.engine import presence
 from hearth.engine.leases import Kind
 from hearth.engine.worker import Worker
+from hearth.errors import DatabaseGone, HearthError
 from hearth.model import Ge, Help, Le, State, model
 from hearth.runtime import Runtime
 
@@ -46,5 +48,10 @@ def work(runtime: Runtime, given: Work) -> Worked:
         handed_over = not is_meant and presence.hand_over(runtime)
         return handed_over
 
-    worker.run(runtime.cancelled, hand_over=hand_over)
+    try:
+        worker.run(runtime.cancelled, hand_over=hand_over)
+    except DatabaseGone:
+        with suppress(HearthError, OSError):  # the next command that needs a worker starts one
+            presence.hand_on(runtime, worker.id)
+        raise
     return Worked(worker=worker.id, handed_over=handed_over)

@@ -14,13 +14,15 @@ from hearth import dispatch
 from hearth.cancellation import Cancellation
 from hearth.engine import presence
 from hearth.engine.waiting import wait_until
+from hearth.errors import DatabaseGone
 from hearth.runtime import Runtime, StoreOpener
 from hearth.services.self.worker import Work, work
 from hearth.settings import WorkerSettings
 from hearth.store import workers
 from hearth.store.jobs import JobState
 from tests.engine.door import Visitor, door
-from tests.engine.workers import PATIENCE_S, submit, until
+from tests.engine.workers import PATIENCE_S, put_copy_in_place, submit, until
+from tests.marks import posix_only
 
 Hearth = Callable[..., Any]
 
@@ -89,3 +91,33 @@ def test_an_open_input_outlives_the_worker_that_was_stopped(runtime: Runtime) ->
 def test_a_worker_in_the_foreground_says_what_it_is_there_for(runtime: Runtime, hearth: Hearth) -> None:
     assert f"of {runtime.data_dir}, until Ctrl-C" in hearth("worker", "--idle-exit", "0s").err
     assert hearth("worker", "--idle-exit", "0s", "--background").err == ""
+
+
+@posix_only("Windows lets nobody move or delete a file that SQLite has open")
+def test_a_worker_whose_database_was_replaced_sees_to_one_for_the_other(
+    runtime: Runtime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def noted(given: Runtime) -> None:
+        with given.store.read() as view:
+            started.append(len(workers.all_of(view)))
+
+    def run() -> None:
+        with closing(runtime.for_call(opener=StoreOpener(), cancelled=Cancellation())) as own:
+            try:
+                work(own, Work())
+            except DatabaseGone as error:
+                ended.append(error)
+
+    started: list[int] = []
+    ended: list[DatabaseGone] = []
+    monkeypatch.setattr(presence, "_start", noted)
+    submit(runtime, "", delay_ms=3_600_000)
+    thread = Thread(target=run, daemon=True)
+    thread.start()
+    assert wait_until(runtime, lambda _: presence.workers(runtime) or None, PATIENCE_S, starts=False)
+    runtime.close()
+    put_copy_in_place(runtime.data_dir)
+    runtime.host.ring(runtime.bells)
+    thread.join(PATIENCE_S)
+    assert len(ended) == 1
+    assert started == [0]
