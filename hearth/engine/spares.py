@@ -12,6 +12,7 @@ import os
 from typing import TYPE_CHECKING
 
 from hearth.engine.outputs import FOLDER, remove_folder
+from hearth.platforms.detached import HELD, STATUS
 from hearth.platforms.processes import Stream
 
 if TYPE_CHECKING:
@@ -19,7 +20,8 @@ if TYPE_CHECKING:
 
 MOST = 64
 PREFIX = "spare-"  # then the process that keeps it, and a number
-_NAMES = {*Stream, "status"}  # of what every run has; a folder with anything else is not kept
+# Of what every run has; a folder with anything else is not kept. So many bytes of each are as the next run needs them.
+_NAMES = {**dict.fromkeys(map(str, Stream), 0), STATUS: len(HELD)}
 
 
 class Spares:
@@ -46,7 +48,9 @@ class Spares:
 
     def _is_emptied(self, folder: str) -> bool:
         names = os.listdir(folder)
-        return _NAMES.issuperset(names) and all(self._host.empty_unshared(os.path.join(folder, name)) for name in names)
+        return _NAMES.keys() >= set(names) and all(
+            self._host.empty_unshared(os.path.join(folder, name), _NAMES[name]) for name in names
+        )
 
     def give(self, folder: str) -> bool:
         """Make a folder out of one that was kept; false where there is none."""

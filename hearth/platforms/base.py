@@ -202,9 +202,9 @@ class Host(Protocol):
     def most_programs(self) -> int:
         """How many programs one process has handles for, to run them at once and still do other work."""
 
-    def empty_unshared(self, path: str) -> bool:
-        """Empty a file that no other descriptor of any process leads to; false, and nothing happens to it, where one
-        does, or where the system does not tell. Raises `OSError`."""
+    def empty_unshared(self, path: str, kept: int = 0) -> bool:
+        """Empty a file that no other descriptor of any process leads to, but for its first `kept` bytes; false, and
+        nothing happens to it, where one does, or where the system does not tell. Raises `OSError`."""
 
     def punch_hole(self, path: str, start: int, end: int) -> bool:
         """Give the disk space of a part of a file back, whose bytes then read as zeros; size and offsets stay. False

@@ -12,6 +12,8 @@ from hearth.platforms.processes import Exit
 
 STDOUT = "stdout"
 STDERR = "stderr"
+STATUS = "status"
+HELD = b"held\n"  # what a file `status` begins with, for as long as nothing has started
 
 
 class DetachedLaunch(NamedTuple):

@@ -27,7 +27,7 @@ _UNSUPPORTED = (errno.ENOTSUP, errno.EPERM, errno.EACCES, errno.EINVAL, errno.EN
 class LinuxHost(PosixHost):
     name = "linux"
 
-    def empty_unshared(self, path: str) -> bool:
+    def empty_unshared(self, path: str, kept: int = 0) -> bool:
         import fcntl
         import signal
 
@@ -37,8 +37,8 @@ class LinuxHost(PosixHost):
             # waits until it is closed here, and this process gets a signal; the usual one would end it.
             fcntl.fcntl(descriptor, fcntl.F_SETSIG, signal.SIGURG)
             fcntl.fcntl(descriptor, fcntl.F_SETLEASE, fcntl.F_WRLCK)
-            if os.fstat(descriptor).st_size:
-                os.ftruncate(descriptor, 0)
+            if os.fstat(descriptor).st_size > kept:
+                os.ftruncate(descriptor, kept)
         except OSError:  # somebody has, or the file system has no leases
             return False
         finally:

@@ -58,7 +58,7 @@ class MacosHost(PosixHost):
         failed = ask(b"kern.bootsessionuuid", buffer, ctypes.byref(size), None, ctypes.c_size_t(0))
         return "" if failed else buffer.value.decode("ascii")
 
-    def empty_unshared(self, path: str) -> bool:  # noqa: ARG002
+    def empty_unshared(self, path: str, kept: int = 0) -> bool:  # noqa: ARG002
         return False
 
     def punch_hole(self, path: str, start: int, end: int) -> bool:

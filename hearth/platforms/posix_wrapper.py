@@ -21,10 +21,9 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from hearth.platforms import posix_processes as processes
-from hearth.platforms.detached import DetachedLaunch
+from hearth.platforms.detached import HELD, STATUS, DetachedLaunch
 from hearth.platforms.processes import Exit
 
-STATUS = "status"
 END = "end"
 STDIN = "stdin"
 INPUT = "input"
@@ -152,7 +151,7 @@ def _is_passed(name: str) -> bool:
 
 def prepare(what: DetachedLaunch) -> None:
     """Make the files that the shell finds in the folder."""
-    write(what.folder, STATUS, b"held\n")
+    _hold(what.folder)
     if what.open_stdin:
         for path in (os.path.join(what.folder, name) for name in (INPUT, CLOSE)):
             with contextlib.suppress(FileNotFoundError):  # of a launch that never ran
@@ -160,6 +159,18 @@ def prepare(what: DetachedLaunch) -> None:
             os.mkfifo(path, 0o600)
     elif what.stdin is not None:
         write(what.folder, STDIN, what.stdin)
+
+
+def _hold(folder: str) -> None:
+    # What a file is emptied for and then given again is written to the disk at once by ext4, and waited for the next
+    # time it is emptied. So one that says what it should is left alone.
+    descriptor = os.open(os.path.join(folder, STATUS), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+    try:
+        if os.read(descriptor, len(HELD) + 1) != HELD:
+            os.ftruncate(descriptor, 0)
+            os.pwrite(descriptor, HELD, 0)
+    finally:
+        os.close(descriptor)
 
 
 def write(folder: str, name: str, data: bytes) -> None:

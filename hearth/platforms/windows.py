@@ -173,7 +173,7 @@ class WindowsHost:
     def most_programs(self) -> int:
         return 256  # handles are many there; this only keeps one call from starting thousands
 
-    def empty_unshared(self, path: str) -> bool:  # noqa: ARG002
+    def empty_unshared(self, path: str, kept: int = 0) -> bool:  # noqa: ARG002
         return False
 
     def punch_hole(self, path: str, start: int, end: int) -> bool:

@@ -25,7 +25,7 @@ def run_of(tmp_path: Path, name: str) -> Path:
     folder = tmp_path / "jobs" / name
     folder.mkdir()
     for file in ("stdout", "stderr", "status"):
-        (folder / file).write_bytes(b"of the run before\n")
+        (folder / file).write_bytes(b"held\nof the run before\n")
     return folder
 
 
@@ -36,9 +36,11 @@ def test_the_next_run_gets_the_folder_of_the_last_one_with_nothing_in_its_files(
     assert not last.exists()
     assert spares.give(str(following))
     assert (following / "stdout").stat().st_ino == inode
-    assert {file.name: file.read_bytes() for file in following.iterdir()} == dict.fromkeys(
-        ("stdout", "stderr", "status"), b""
-    )
+    assert {file.name: file.read_bytes() for file in following.iterdir()} == {
+        "stdout": b"",
+        "stderr": b"",
+        "status": b"held\n",
+    }
     assert not spares.give(str(tmp_path / "jobs" / "third"))
 
 
@@ -49,7 +51,7 @@ def test_a_folder_is_not_kept_while_another_process_could_write_to_it(spares: Sp
     try:
         with open(folder / "stdout", "rb") as seen:
             spares.keep(str(folder))
-            assert seen.read() == b"of the run before\n"
+            assert seen.read() == b"held\nof the run before\n"
     finally:
         other.kill()
         other.wait()
