@@ -117,6 +117,7 @@ class Store:
         self._making_queue = threading.Lock()
         self._events: EventQueue | None = None
         self._late: list[Callable[[sqlite3.Connection], None]] = []
+        self._busy_ms = wait_ms  # that the writer waits
         self._closed = False
         self._address = path
         with translated(path):
@@ -162,7 +163,8 @@ class Store:
             version = version_of(self._writer, self.path)
             if self._writer.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
                 switch_to_wal(self._writer)
-            self._writer.execute(f"PRAGMA busy_timeout = {BUSY_TIMEOUT_MS}")
+            self._busy_ms = -1  # the switch has a time of its own
+            self._wait(BUSY_TIMEOUT_MS)
         if version < SCHEMA_VERSION:
             from hearth.store import creation
 
@@ -179,8 +181,7 @@ class Store:
         try:
             self._refuse_another_file()
             with translated(self.path):
-                if wait_ms != BUSY_TIMEOUT_MS:
-                    self._writer.execute(f"PRAGMA busy_timeout = {wait_ms}")
+                self._wait(wait_ms)
                 if durable:
                     self._writer.execute("PRAGMA synchronous = FULL")
                 late, self._late = self._late, []
@@ -195,10 +196,14 @@ class Store:
                 finally:
                     if durable:
                         self._writer.execute("PRAGMA synchronous = NORMAL")
-                    if wait_ms != BUSY_TIMEOUT_MS:
-                        self._writer.execute(f"PRAGMA busy_timeout = {BUSY_TIMEOUT_MS}")
         finally:
             self._writing.release()
+
+    def _wait(self, wait_ms: int) -> None:
+        """Have the writer wait so long from now on for others who write."""
+        if self._busy_ms != wait_ms:
+            self._writer.execute(f"PRAGMA busy_timeout = {wait_ms}")
+            self._busy_ms = wait_ms
 
     def defer(self, act: Callable[[sqlite3.Connection], None]) -> None:
         """Do `act` at the beginning of this process's next write transaction, and no later than its next read or the
@@ -246,6 +251,7 @@ class Store:
     def vacuum(self) -> None:
         """Write the database anew without its free pages, and fold the log into it."""
         with self._writing, translated(self.path):
+            self._wait(BUSY_TIMEOUT_MS)
             self._writer.execute("VACUUM")
             self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 

@@ -34,9 +34,13 @@ _DELETE_UPTO = """
 
 
 def insert(tx: sqlite3.Connection, rows: Sequence[Row]) -> int:
-    """Add events; the number of the newest."""
-    tx.executemany(_INSERT, rows)
-    return int(tx.execute("SELECT last_insert_rowid()").fetchone()[0])
+    """Add events, at least one; the number of the newest."""
+    *others, last = rows
+    if others:
+        tx.executemany(_INSERT, others)
+    newest = tx.execute(_INSERT, last).lastrowid
+    assert newest is not None
+    return newest
 
 
 def tend(tx: sqlite3.Connection, newest: int, added: int, keep: RetentionSettings, now_ms: int) -> None:
