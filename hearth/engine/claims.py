@@ -7,7 +7,7 @@ import errno
 import sqlite3
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hearth.engine import leases, start
 from hearth.engine.moves import milliseconds_between, move
@@ -28,8 +28,21 @@ if TYPE_CHECKING:
 _PASSING = {errno.EAGAIN, errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ENOSPC, errno.EDQUOT}
 
 
-def claim(tx: sqlite3.Connection, runtime: Runtime, me: str, most: int) -> Iterator[Job]:
+class Claimed(NamedTuple):
+    """A job that is this worker's, and what `jobs.variables` tells of it."""
+
+    job: Job
+    inherited: str
+
+
+def claim(tx: sqlite3.Connection, runtime: Runtime, me: str, most: int) -> list[Claimed]:
     """Make the jobs whose turn it is this worker's; nothing of them has started yet."""
+    claimed = list(_claim(tx, runtime, me, most))
+    inherited = {number: jobs.variables(tx, number) for number in {job.environment for job in claimed}}
+    return [Claimed(job, inherited[job.environment]) for job in claimed]
+
+
+def _claim(tx: sqlite3.Connection, runtime: Runtime, me: str, most: int) -> Iterator[Job]:
     now = runtime.now()
     for job in jobs.next_to_run(tx, parallel=usual_parallel(runtime), most=most):
         if job.expires_at is not None and job.expires_at <= now:
@@ -39,15 +52,11 @@ def claim(tx: sqlite3.Connection, runtime: Runtime, me: str, most: int) -> Itera
             yield replace(job, state=JobState.RUNNING, started_at=None, started_ms=None, **changes)
 
 
-def held_back(runtime: Runtime, job: Job, environments: dict[int, dict[str, str]], spares: Spares) -> Running:
-    """The job's program, which does not run yet. `environments` keeps what was read for the job before. Raises what
-    `start.held_back` raises, `DatabaseError`."""
+def held_back(runtime: Runtime, job: Job, inherited: str, spares: Spares) -> Running:
+    """The job's program, which does not run yet. Raises what `start.held_back` raises."""
     outputs, spec = Outputs.of(runtime, job), Spec.from_json(job.spec)
     assert job.mark is not None
-    if job.environment not in environments:
-        with runtime.store.read() as view:
-            environments[job.environment] = jobs.variables(view, job.environment)
-    process = start.held_back(runtime, job.id, spec, environments[job.environment], job.mark, outputs, spares)
+    process = start.held_back(runtime, job.id, spec, inherited, job.mark, outputs, spares)
     return Running(job, spec, process, outputs, None)
 
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from hearth import identifiers
@@ -31,7 +33,7 @@ def held_back(
     runtime: Runtime,
     job_id: str,
     spec: Spec,
-    inherited: dict[str, str],
+    inherited: str,
     mark: str,
     outputs: Outputs,
     spares: Spares,
@@ -47,7 +49,8 @@ def held_back(
             program=program,
             words=(spec.command, *spec.args),
             directory=runtime.host.start_directory(directory),
-            environment={**found, "PWD": directory.path, MARK: mark, JOB_VARIABLE: job_id},
+            environment=found,
+            own={"PWD": directory.path, MARK: mark, JOB_VARIABLE: job_id},
             folder=outputs.folder,
             stdin=None if spec.stdin is None else spec.stdin.encode("utf-8", "surrogateescape"),
             open_stdin=spec.open_stdin,
@@ -59,12 +62,20 @@ def held_back(
         return runtime.detacher.launch(launch)
 
 
-def _variables(runtime: Runtime, spec: Spec, inherited: dict[str, str]) -> dict[str, str]:
+def _variables(runtime: Runtime, spec: Spec, inherited: str) -> Mapping[str, str]:
     """What was inherited when the job was submitted, and what the job names. Of the worker's own only what
     `machine.env_allow` names: such variables may be secrets, so that they are in no database."""
-    allowed = {name: os.environ[name] for name in runtime.settings.machine.env_allow if name in os.environ}
-    merged = {**allowed, **inherited}
+    allowed = ((name, os.environ[name]) for name in runtime.settings.machine.env_allow if name in os.environ)
+    merged = _merged(tuple(allowed), inherited)
+    if not spec.env:
+        return merged
     return variables(EnvPolicy.INHERIT, merged, spec.env, allowed=merged, windows=runtime.host.name == "windows").values
+
+
+@lru_cache(maxsize=8)
+def _merged(allowed: tuple[tuple[str, str], ...], inherited: str) -> Mapping[str, str]:
+    """The same object for the same variables, by which a detacher knows those that it has met before."""
+    return {**dict(allowed), **json.loads(inherited)}
 
 
 @contextlib.contextmanager

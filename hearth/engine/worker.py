@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from hearth.cancellation import Cancellation
 from hearth.clock import parse_timestamp
 from hearth.engine import claims, finish, leases, presence, recovery, recurring
+from hearth.engine.claims import Claimed
 from hearth.engine.leases import BEAT_S, LEASE_S, Kind
 from hearth.engine.moves import move
 from hearth.engine.outputs import Outputs
@@ -263,30 +264,45 @@ class Worker:
 
     # The queue.
 
-    def _settle(self) -> list[Job]:
+    def _settle(self) -> list[Claimed]:
         """Store what ended, move on what is due, and claim what may start, all in one transaction."""
-        runtime = self._runtime
-        free = max(0, runtime.detacher.most - len(self._running))
-        writes = bool(self._ended or self._to_end)
-        with runtime.store.read() as view:
-            if not writes:  # else the transaction looks, once what ended has made room
-                writes = bool(jobs.next_to_run(view, parallel=presence.usual_parallel(runtime), most=free))
-            endings = jobs.to_end(view, self._id) if self._running else {}
-            self._next_due_ms = _milliseconds(jobs.next_due(view))
-        self._ask_to_end(endings)
-        is_due = self._next_due_ms is not None and self._next_due_ms <= runtime.clock.now_ms()
-        if not (writes or is_due):
+        free = max(0, self._runtime.detacher.most - len(self._running))
+        if not self._is_to_write(free):
             return []
-        with self._write() as tx:
-            stored = list(self._store_ended(tx))
-            endings = dict(self._store_endings(tx))
-            if is_due:
-                self._move_on(tx)
-            claimed = list(claims.claim(tx, runtime, self._id, free))
-            self._next_due_ms = _milliseconds(jobs.next_due(tx))
+        try:
+            with self._write() as tx:
+                stored = list(self._store_ended(tx))
+                endings = dict(self._store_endings(tx))
+                if self._is_due():
+                    self._move_on(tx)
+                claimed = claims.claim(tx, self._runtime, self._id, free)
+                endings |= self._look_at_others(tx)
+        except Exception:  # who cannot write can still hear
+            with self._runtime.store.read() as view:
+                self._ask_to_end(self._look_at_others(view))
+            raise
         self._forget(stored)
         self._ask_to_end(endings)
         return claimed
+
+    def _is_to_write(self, free: int) -> bool:
+        """Whether there is anything to store. What ended is, and the transaction looks at the rest."""
+        if self._ended or self._to_end:
+            return True
+        with self._runtime.store.read() as view:
+            parallel = presence.usual_parallel(self._runtime)
+            writes = bool(jobs.next_to_run(view, parallel=parallel, most=free))
+            endings = self._look_at_others(view)
+        self._ask_to_end(endings)
+        return writes or self._is_due()
+
+    def _look_at_others(self, view: sqlite3.Connection) -> dict[int, ToEnd]:
+        """What others asked to be ended; and when the next thing is due."""
+        self._next_due_ms = _milliseconds(jobs.next_due(view))
+        return jobs.to_end(view, self._id) if self._running else {}
+
+    def _is_due(self) -> bool:
+        return self._next_due_ms is not None and self._next_due_ms <= self._runtime.clock.now_ms()
 
     def _ask_to_end(self, endings: Mapping[int, ToEnd]) -> None:
         for seq, wanted in endings.items():
@@ -328,15 +344,14 @@ class Worker:
         recurring.fire(tx, self._runtime)
         self._rings = True
 
-    def _start(self, claimed: list[Job]) -> None:
+    def _start(self, claimed: list[Claimed]) -> None:
         """Start what was claimed: each program is held back until the database knows which process it is. Raises what
         kept some of them, which go back to the queue, from starting."""
         held: list[Running] = []
-        environments: dict[int, dict[str, str]] = {}
         passing: Exception | None = None
-        for job in claimed:
+        for job, inherited in claimed:
             try:
-                held.append(claims.held_back(self._runtime, job, environments, self._spares))
+                held.append(claims.held_back(self._runtime, job, inherited, self._spares))
             except Exception as error:
                 passing = error if claims.will_pass(error) else passing
                 self._could_not_start(job, error)

@@ -6,6 +6,7 @@ outputs go to files, and how it ended can be told by a process that did not star
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import NamedTuple, Protocol
 
 from hearth.platforms.processes import Exit
@@ -23,7 +24,7 @@ class DetachedLaunch(NamedTuple):
     program: str
     words: tuple[str, ...]
     directory: str
-    environment: Mapping[str, str]
+    environment: Mapping[str, str]  # which nobody changes afterwards: what is made of it is kept for the next launch
     folder: str  # a private directory of this attempt, which exists; `stdout`, `stderr` and others are made in it
     stdin: bytes | None = None  # None: an empty input
     open_stdin: bool = False  # the input stays open for `Detacher.send`
@@ -32,6 +33,7 @@ class DetachedLaunch(NamedTuple):
     memory_bytes: int | None = None
     # A text that no other program has in its environment, by which strays are found that left the group.
     mark: str = ""
+    own: Mapping[str, str] = MappingProxyType({})  # more variables, which no other launch has
 
 
 class Record(NamedTuple):

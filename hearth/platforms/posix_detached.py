@@ -147,6 +147,7 @@ class PosixDetacher:
         self._boot = boot()
         self._shell = shell
         self._let_go: list[int] = []
+        self._environments = wrapper.Environments()
         self.own_peak_bytes = 0  # at the last launch
 
     @property
@@ -176,7 +177,7 @@ class PosixDetacher:
             wrapper.prepare(what)
             stdout = _output(what.folder, STDOUT, childs)
             stderr = stdout if what.merge else _output(what.folder, STDERR, childs)
-            words, environment = wrapper.words_and_environment(what)
+            words, environment = wrapper.words_and_environment(what, self._environments)
             try:
                 child = subprocess.Popen(
                     ("sh", "-c", wrapper.script(what), "sh", what.folder, *words),

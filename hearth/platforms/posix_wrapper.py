@@ -17,6 +17,7 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -130,15 +131,37 @@ def script(what: DetachedLaunch) -> str:
     return _HOLD % (given.opened, given.kept, limits, given.closed, given.name)
 
 
-def words_and_environment(what: DetachedLaunch) -> tuple[tuple[str, ...], dict[str, str]]:
+class Environments:
+    """Environments as shells get them. That of the launch before is kept: most jobs have the same one."""
+
+    def __init__(self) -> None:
+        self._last: tuple[Mapping[str, str] | None, dict[bytes, bytes]] = None, {}
+
+    def passed(self, variables: Mapping[str, str]) -> dict[bytes, bytes]:
+        """Those that a shell passes on."""
+        last, encoded = self._last
+        if last is not variables:
+            encoded = _passed(variables)
+            self._last = variables, encoded
+        return encoded
+
+
+def _passed(variables: Mapping[str, str]) -> dict[bytes, bytes]:
+    return {os.fsencode(name): os.fsencode(value) for name, value in variables.items() if _is_passed(name)}
+
+
+def words_and_environment(
+    what: DetachedLaunch, environments: Environments
+) -> tuple[tuple[str, ...], dict[bytes, bytes]]:
     """The words and the environment that the shell gets."""
-    environment = dict(what.environment)
-    passed = {name: value for name, value in environment.items() if _is_passed(name)}
-    if len(passed) == len(environment):
-        return (what.program, *what.words[1:]), environment
+    shared, own = environments.passed(what.environment), _passed(what.own)
+    passed = {**shared, **own}
+    if len(shared) == len(what.environment) and len(own) == len(what.own):
+        return (what.program, *what.words[1:]), passed
     import sys
 
-    pairs = (os.fsencode(f"{name}={value}") + b"\0" for name, value in environment.items())
+    variables = {**what.environment, **what.own}
+    pairs = (os.fsencode(f"{name}={value}") + b"\0" for name, value in variables.items())
     write(what.folder, ENVIRONMENT, b"".join(pairs))
     path = os.path.join(what.folder, ENVIRONMENT)
     return (sys.executable, "-I", "-S", "-c", _BETWEEN, path, what.program, *what.words), passed

@@ -170,6 +170,7 @@ class WindowsDetacher:
         return WindowsDetached(record, handle, job, thread=thread, notes=notes, held_input=held_input)
 
     def _suspended(self, what: DetachedLaunch, startup: processes.Startup) -> tuple[int, int, int]:
+        what = what._replace(environment={**what.environment, **what.own})
         # What a job that lets nobody leave holds ends with that job, so its programs, too.
         try:
             return processes.start_suspended(what, startup, self._breakaway)

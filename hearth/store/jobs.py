@@ -142,9 +142,9 @@ def environment(tx: sqlite3.Connection, variables: Mapping[str, str]) -> int:
     return int(found[0])
 
 
-def variables(view: sqlite3.Connection, environment: int) -> dict[str, str]:
-    found: dict[str, str] = json.loads(view.execute(_VARIABLES, {"seq": environment}).fetchone()[0])
-    return found
+def variables(view: sqlite3.Connection, environment: int) -> str:
+    """A JSON object of texts."""
+    return str(view.execute(_VARIABLES, {"seq": environment}).fetchone()[0])
 
 
 def insert(

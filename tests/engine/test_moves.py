@@ -190,8 +190,8 @@ class Jobs(RuleBasedStateMachine):
     @rule()
     def claim(self) -> None:
         with self.runtime.store.write() as tx:
-            claimed = list(claims.claim(tx, self.runtime, "wrk_1", 2))
-        assert [each.state for each in claimed] == [JobState.RUNNING] * len(claimed)
+            claimed = claims.claim(tx, self.runtime, "wrk_1", 2)
+        assert [each.job.state for each in claimed] == [JobState.RUNNING] * len(claimed)
 
     @invariant()
     def moves_are_those_of_the_table(self) -> None:

@@ -413,7 +413,7 @@ def test_a_job_is_cancelled_although_its_worker_is_gone(runtime: Runtime, door: 
 def claimed_by_the_dead(runtime: Runtime, id_: str) -> Job:
     """The job as a worker leaves it that dies just after it claimed it."""
     with runtime.store.write() as tx:
-        (claimed,) = [each for each in claims.claim(tx, runtime, "wrk_dead", 1) if each.id == id_]
+        ((claimed, _),) = [each for each in claims.claim(tx, runtime, "wrk_dead", 1) if each.job.id == id_]
     return claimed
 
 

@@ -124,7 +124,7 @@ sys.stdin.read()
 @contextlib.contextmanager
 def worker(what: DetachedLaunch, then: str = "release") -> Iterator[tuple[subprocess.Popen[bytes], Record]]:
     """Another process that launched `what`; it is killed at the latest at the end."""
-    fields = {**what._asdict(), "stdin": None if what.stdin is None else what.stdin.decode()}
+    fields = {**what._asdict(), "own": {}, "stdin": None if what.stdin is None else what.stdin.decode()}
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     words = [sys.executable, "-c", WORKER, json.dumps(fields), then]
     with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment) as process:
@@ -196,6 +196,20 @@ def test_input_is_empty_or_what_was_given(host: Host, detacher: Detacher, what: 
     assert (run(host, detacher, empty).code, run(host, detacher, large).code) == (0, 0)
     assert output(empty) == b"0 b''\n"
     assert output(large) == b"500000 b'\\x00\\r\\n\\xff '\n"
+
+
+def test_programs_with_the_same_variables_differ_in_their_own(
+    host: Host, detacher: Detacher, what: Callable[..., DetachedLaunch]
+) -> None:
+    shared = {**os.environ, "SHARED": "s\udcff" if os.name == "posix" else "s", "OWN": "none"}
+    seen = []
+    for own in ({"OWN": "1"}, {"OWN": "2"}, {"OWN": "3", "no-name": "4"}, {}):
+        given = what("import os; print(*map(ascii, map(os.environ.get, ('SHARED', 'OWN', 'no-name'))))")
+        given = given._replace(environment=shared, own=own)
+        assert run(host, detacher, given).code == 0
+        seen.append(output(given).decode().split())
+    text = ascii(shared["SHARED"])
+    assert seen == [[text, "'1'", "None"], [text, "'2'", "None"], [text, "'3'", "'4'"], [text, "'none'", "None"]]
 
 
 def test_nothing_runs_before_the_release(host: Host, detacher: Detacher, what: Callable[..., DetachedLaunch]) -> None:

@@ -92,7 +92,7 @@ def test_a_job_has_the_directory_the_variables_and_the_fields_of_its_schedule(
     assert (job.priority, job.group_name, job.merged) == (7, "night", True)
     with runtime.store.read() as view:
         assert jobs.labels(view, job.seq) == ("a", "b")
-        assert jobs.variables(view, job.environment)["COLOUR"] == "red"
+        assert json.loads(jobs.variables(view, job.environment))["COLOUR"] == "red"
 
 
 def test_what_is_told_about_a_job_names_its_schedule_and_slot(runtime: Runtime) -> None:
