@@ -6,7 +6,6 @@ import contextlib
 import errno
 import sqlite3
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hearth.engine import leases, start
@@ -49,7 +48,7 @@ def _claim(tx: sqlite3.Connection, runtime: Runtime, me: str, most: int) -> Iter
             continue
         changes: dict[str, Any] = {"worker": me, "mark": start.new_mark(runtime), "attempt": job.attempt + 1}
         if move(tx, job, JobState.RUNNING, **changes, waited_ms=milliseconds_between(job.queued_at, now)):
-            yield replace(job, state=JobState.RUNNING, started_at=None, started_ms=None, **changes)
+            yield job._replace(state=JobState.RUNNING, started_at=None, started_ms=None, **changes)
 
 
 def held_back(runtime: Runtime, job: Job, inherited: str, spares: Spares) -> Running:
@@ -71,9 +70,9 @@ def note_processes(runtime: Runtime, me: str, held: Sequence[Running], *, wait_m
             process = Held(record.pid, record.start, record.boot, now, leases.beat_now())
             if jobs.hold(tx, job.seq, me, job.mark or "", process):
                 mine.add(job.seq)
-                running.job = replace(job, **process._asdict())
+                running.job = job._replace(**process._asdict())
             elif (stored := jobs.find_by_seq(tx, job.seq)) is not None:
-                running.job = replace(job, ending=stored.ending)
+                running.job = job._replace(ending=stored.ending)
     return mine
 
 

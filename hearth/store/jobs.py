@@ -9,7 +9,6 @@ import contextlib
 import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, fields
 from enum import StrEnum
 from typing import Any, NamedTuple
 
@@ -47,8 +46,7 @@ class Condition(StrEnum):
         return self is Condition.FINISHED or ended not in (JobState.COMPLETED, JobState.CANCELLED)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Job:
+class Job(NamedTuple):
     """A row. Times are UTC texts, durations milliseconds, sizes bytes."""
 
     id: str
@@ -110,7 +108,7 @@ class Dependency(NamedTuple):
     met: bool
 
 
-_COLUMNS = tuple(field.name for field in fields(Job) if field.name != "seq")
+_COLUMNS = tuple(name for name in Job._fields if name != "seq")
 _INSERT = f"INSERT INTO jobs ({', '.join(_COLUMNS)}) VALUES ({', '.join(':' + name for name in _COLUMNS)})"
 _INSERT_LABEL = "INSERT OR IGNORE INTO job_labels (label, job) VALUES (:label, :job)"
 _INSERT_DEPENDENCY = """
@@ -151,7 +149,7 @@ def insert(
     tx: sqlite3.Connection, job: Job, *, labels: Iterable[str] = (), dependencies: Iterable[Dependency] = ()
 ) -> int:
     """Store a new job; its sequence number."""
-    done = tx.execute(_INSERT, {name: getattr(job, name) for name in _COLUMNS})
+    done = tx.execute(_INSERT, job._asdict())
     seq = done.lastrowid
     assert seq is not None
     for label in labels:

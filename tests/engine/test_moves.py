@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from itertools import product
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -101,13 +100,13 @@ def test_what_waits_goes_on_or_is_blocked_as_its_condition_says(
     third = submit(runtime, dependencies=[{"job": second, "on": "finished"}])
     with runtime.store.write() as tx:
         # Not every end is one that a queued job can have; what follows is the same.
-        held = replace(job(runtime, first), state=JobState.WAITING if ended is JobState.BLOCKED else JobState.RUNNING)
+        held = job(runtime, first)._replace(state=JobState.WAITING if ended is JobState.BLOCKED else JobState.RUNNING)
         changes = {"worker": "wrk_1"} if held.state is JobState.RUNNING else {"unmet": 1}
         assert jobs.move(tx, held.seq, JobState.QUEUED, held.state, **changes)
         if ended in MOVES[held.state]:
             assert move(tx, held, ended, ended_at=ENDED)
         else:
-            queued = replace(held, state=JobState.QUEUED)
+            queued = held._replace(state=JobState.QUEUED)
             assert jobs.move(tx, held.seq, held.state, JobState.QUEUED)
             assert move(tx, queued, ended, ended_at=ENDED)
     holds = condition.holds(ended)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sqlite3
-from dataclasses import replace
 from typing import Any
 
 from hearth import identifiers
@@ -31,10 +30,10 @@ def row(state: JobState = JobState.COMPLETED, *, at: str = NOW, **changed: Any) 
         merged=False,
         ended_at=at if state in FINAL else None,
     )
-    return replace(made, **changed)
+    return made._replace(**changed)
 
 
 def insert(tx: sqlite3.Connection, *made: Job) -> list[int]:
     """Their numbers. They share an environment without variables."""
     environment = jobs.environment(tx, {})
-    return [jobs.insert(tx, replace(each, environment=environment)) for each in made]
+    return [jobs.insert(tx, each._replace(environment=environment)) for each in made]

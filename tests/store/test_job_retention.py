@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -96,7 +95,7 @@ def test_with_a_job_go_its_runs_labels_artifacts_files_and_variables(store: Stor
     pinned = artifact(store, retention, "pinned", b"pinned", pinned=True)
     old = ended(31, stdout_artifact=names["out"], stderr_artifact=names["err"], attempt=2)
     with store.write() as tx:
-        seq = jobs.insert(tx, replace(old, environment=jobs.environment(tx, {"A": "1"})), labels=["a"])
+        seq = jobs.insert(tx, old._replace(environment=jobs.environment(tx, {"A": "1"})), labels=["a"])
         first = dict.fromkeys(Attempt._fields[5:]) | {"stdout_artifact": names["earlier"], "stderr_artifact": pinned}
         jobs.keep_attempt(tx, seq, Attempt(1, None, old.created_at, JobState.FAILED, 1, **first))
     folder = data / "jobs" / f"{old.id}.2.0123abcd"
