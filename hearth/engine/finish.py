@@ -49,14 +49,15 @@ def keep_outputs(runtime: Runtime, job: Job, outputs: Outputs | None) -> Kept:
     made: dict[Stream, Artifact] = {}
     try:
         sizes = {stream: outputs.size(stream) for stream in Stream}
-        for stream in Stream:
+        for stream in [stream for stream, size in sizes.items() if size]:
             if stored := outputs.store(runtime.blobs, stream):
                 sizes[stream] = stored.printed
                 made[stream] = _artifact(runtime, job, stream, stored.body.sha256, stored.body.size)
     except (HearthError, OSError) as error:
         runtime.log.warning(f"the outputs of {job.id} stay in {outputs.folder} for now: {error}")
         return Kept(sizes, {}, True, outputs.order.text)
-    return Kept(sizes, made, False, outputs.order.text)
+    # There is none where one of both is empty.
+    return Kept(sizes, made, False, outputs.order.text if all(sizes.values()) else None)
 
 
 def _artifact(runtime: Runtime, job: Job, stream: Stream, body: str, size: int) -> Artifact:

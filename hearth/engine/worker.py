@@ -334,7 +334,7 @@ class Worker:
             self._rings = True
             del self._ended[ended.job.seq]
             if state is not None and not kept.in_files:
-                self._spares.keep(Outputs.of(self._runtime, ended.job).folder)
+                self._spares.keep((ended.outputs or Outputs.of(self._runtime, ended.job)).folder)
 
     def _move_on(self, tx: sqlite3.Connection) -> None:
         now = self._runtime.now()

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from hearth.platforms.process_table import ProcessTable
 
 _ENDED = (b"Z", b"X")  # proc(5): a zombie, and one that is going
+_LONGEST_STAT = 4096  # bytes: a name of 64 and 51 numbers
 _UNSUPPORTED = (errno.ENOTSUP, errno.EPERM, errno.EACCES, errno.EINVAL, errno.ENODATA)
 
 
@@ -104,10 +105,17 @@ class LinuxHost(PosixHost):
 
     def process_start(self, pid: int) -> str | None:
         # proc(5): the 22nd field of stat is the start in clock ticks since boot; names may hold spaces and ')'.
-        with contextlib.suppress(OSError), open(f"/proc/{pid}/stat", "rb") as file:
-            fields = file.read().rpartition(b")")[2].split()
-            return None if fields[0] in _ENDED else fields[19].decode("ascii")
-        return None
+        try:
+            descriptor = os.open(f"/proc/{pid}/stat", os.O_RDONLY | os.O_CLOEXEC)
+        except OSError:
+            return None
+        try:
+            fields = os.read(descriptor, _LONGEST_STAT).rpartition(b")")[2].split()
+        except OSError:  # it ended meanwhile
+            return None
+        finally:
+            os.close(descriptor)
+        return None if fields[0] in _ENDED else fields[19].decode("ascii")
 
     def boot_id(self) -> str:
         return _boot_id()

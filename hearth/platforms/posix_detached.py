@@ -160,24 +160,27 @@ class PosixDetacher:
     def launch(self, what: DetachedLaunch) -> PosixDetached:
         self._reap_let_go()
         refuse_unstartable(what.program)
-        with contextlib.ExitStack() as ours:
-            child, go = self._spawned(what, ours)
-            ours.callback(_end, child.pid)
-            waitable = self._exit_descriptor(child.pid)
-            ours.pop_all()
+        wrapper.prepare(what)
+        wait, go = os.pipe()
+        try:
+            pid = self._spawned(what, wait)
+            waitable = self._watched(pid)
+        except BaseException:
+            os.close(go)
+            raise
+        finally:
+            os.close(wait)
         self.own_peak_bytes = processes.own_peak_bytes()
-        record = Record(child.pid, self._start(child.pid) or "", self._boot, what.folder, what.mark)
+        record = Record(pid, self._start(pid) or "", self._boot, what.folder, what.mark)
         return PosixDetached(record, waitable, self, own=True, go=go)
 
-    def _spawned(self, what: DetachedLaunch, ours: contextlib.ExitStack) -> tuple[subprocess.Popen[bytes], int]:
-        with contextlib.ExitStack() as childs:
-            wait, go = os.pipe()
-            childs.callback(os.close, wait)
-            ours.callback(os.close, go)
-            wrapper.prepare(what)
-            stdout = _output(what.folder, STDOUT, childs)
-            stderr = stdout if what.merge else _output(what.folder, STDERR, childs)
-            words, environment = wrapper.words_and_environment(what, self._environments)
+    def _spawned(self, what: DetachedLaunch, wait: int) -> int:
+        """The number of a shell that waits for the other end of a pipe."""
+        words, environment = wrapper.words_and_environment(what, self._environments)
+        outputs: list[int] = []
+        try:
+            for name in (STDOUT,) if what.merge else (STDOUT, STDERR):
+                outputs.append(_output(what.folder, name))  # noqa: PERF401 - those before one that fails are closed
             try:
                 child = subprocess.Popen(
                     ("sh", "-c", wrapper.script(what), "sh", what.folder, *words),
@@ -185,15 +188,25 @@ class PosixDetacher:
                     cwd=what.directory,
                     env=environment,
                     stdin=wait,
-                    stdout=stdout,
-                    stderr=stderr,
+                    stdout=outputs[0],
+                    stderr=outputs[-1],
                     start_new_session=True,
                     bufsize=0,
                 )
             except OSError as error:
                 raise refusal(error, what.program) from error
+        finally:
+            for each in outputs:
+                os.close(each)
         child.returncode = 0  # it is waited for here, not by subprocess
-        return child, go
+        return child.pid
+
+    def _watched(self, pid: int) -> int:
+        try:
+            return self._exit_descriptor(pid)
+        except BaseException:
+            _end(pid)
+            raise
 
     def find(self, record: Record) -> Found:
         if record.boot != self._boot:
@@ -280,11 +293,9 @@ class PosixDetacher:
         self._reap_let_go()
 
 
-def _output(folder: str, name: str, opened: contextlib.ExitStack) -> int:
+def _output(folder: str, name: str) -> int:
     flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW
-    descriptor = os.open(os.path.join(folder, name), flags, 0o600)
-    opened.callback(os.close, descriptor)
-    return descriptor
+    return os.open(os.path.join(folder, name), flags, 0o600)
 
 
 def _end(pid: int) -> None:

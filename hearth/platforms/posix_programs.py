@@ -28,15 +28,11 @@ def _on_path(name: str, path: str) -> str:
     for folder in searched:
         path = os.path.join(folder, name)
         try:
-            os.stat(path)
+            return _runnable(path, mode=os.stat(path).st_mode)
         except (FileNotFoundError, NotADirectoryError):  # as in most folders: not worth an error with its words
             continue
-        except OSError:
-            """It is told below what is wrong."""
-        try:
-            return _runnable(path)
-        except ProgramNotFound:
-            continue
+        except OSError as error:
+            refused = refused or _refused(path, error)
         except NotExecutable as error:
             refused = refused or error
     if refused is not None:
@@ -45,13 +41,18 @@ def _on_path(name: str, path: str) -> str:
     raise ProgramNotFound(f"there is no program {name!r}; searched {listed}", program=name, searched=searched)
 
 
-def _runnable(path: str, shown: str | None = None) -> str:
+def _refused(path: str, error: OSError) -> NotExecutable:
+    return NotExecutable(f"{path}: {error.strerror}", program=path)
+
+
+def _runnable(path: str, shown: str | None = None, mode: int | None = None) -> str:
+    """`mode`: of the file, where it was asked for already."""
     try:
-        mode = os.stat(path).st_mode
+        mode = os.stat(path).st_mode if mode is None else mode
     except (FileNotFoundError, NotADirectoryError):
         raise ProgramNotFound(f"{shown or path} does not exist", program=path, searched=[]) from None
     except OSError as error:
-        raise NotExecutable(f"{path}: {error.strerror}", program=path) from None
+        raise _refused(path, error) from None
     if stat.S_ISDIR(mode):
         raise NotExecutable(f"{path} is a directory", program=path)
     if not stat.S_ISREG(mode) or not os.access(path, os.X_OK):
@@ -75,8 +76,8 @@ def refusal(error: OSError, program: str) -> Exception:
 def refuse_unstartable(program: str) -> None:
     """Raise what `execve` would for a script without an interpreter. A shell would read it as one of its own."""
     _runnable(program)
-    with contextlib.suppress(PermissionError), open(program, "rb") as file:
-        first = file.read(256)
+    with contextlib.suppress(PermissionError):
+        first = _beginning(program)
         if first.startswith(b"#!"):
             interpreter = interpreter_of(program)
             # A relative one is meant from the directory that the program starts in.
@@ -84,6 +85,14 @@ def refuse_unstartable(program: str) -> None:
                 raise _without_interpreter(program)
         elif b"\0" not in first:
             raise _no_program(program)
+
+
+def _beginning(program: str) -> bytes:
+    descriptor = os.open(program, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        return os.read(descriptor, 256)
+    finally:
+        os.close(descriptor)
 
 
 def _without_interpreter(program: str) -> NotExecutable:
