@@ -278,7 +278,7 @@ class Worker:
                 claimed = claims.claim(tx, self._runtime, self._id, free)
                 endings |= self._look_at_others(tx)
         except Exception:  # who cannot write can still hear
-            with self._runtime.store.read() as view:
+            with suppress(HearthError), self._runtime.store.read() as view:
                 self._ask_to_end(self._look_at_others(view))
             raise
         self._forget(stored)
