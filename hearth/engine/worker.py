@@ -109,6 +109,8 @@ class Worker:
         """One pass and one wait; whether the worker is to end because it is idle."""
         try:
             bell.clear()
+            if self._stop.is_set():  # its ring may be the one that was just cleared
+                return False
             is_over = self._pass()
             self._troubles.store(self._id)
             if is_over:

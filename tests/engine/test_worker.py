@@ -23,6 +23,7 @@ from hearth.engine.leases import Kind
 from hearth.engine.moves import milliseconds_between
 from hearth.engine.outputs import Outputs
 from hearth.engine.worker import Timing, Worker
+from hearth.platforms.bells import Bell
 from hearth.runtime import Runtime, StoreOpener
 from hearth.settings import Settings, WorkerSettings
 from hearth.store import artifacts, jobs, workers
@@ -319,6 +320,18 @@ def test_two_workers_share_a_queue_and_run_each_job_once(runtime: Runtime, ledge
 
 
 # Workers that end.
+
+
+def test_a_worker_that_is_stopped_just_before_a_pass_makes_none(runtime: Runtime) -> None:
+    class Stopped(Worker):
+        def _pass_safely(self, bell: Bell) -> bool:
+            stop.set()  # which rings, before the pass clears the bell
+            return super()._pass_safely(bell)
+
+    stop = Cancellation()
+    made = Stopped(runtime, Kind.FOREGROUND)
+    made.run(stop)  # which ends with the next beat, at the latest
+    assert made.id == ""
 
 
 def test_the_programs_of_a_worker_that_stops_run_on_and_end_with_the_next(runtime: Runtime, door: Door) -> None:
