@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -21,12 +22,43 @@ from hearth.containment import Root
 from hearth.platforms.local import local_host
 from hearth.runtime import Runtime
 from hearth.settings import Settings
+from hearth.store import creation
 
 ROOT = Path(__file__).parents[1]
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update", action="store_true", help="rewrite what is generated: help, completions, reference")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Where no bytecode may lie beside the sources it gets a folder for as long as the tests run: each of hundreds of
+    programs of hearth would compile what it loads."""
+    if sys.dont_write_bytecode and not hasattr(config, "workerinput"):
+        folder = tempfile.mkdtemp(prefix="hearth-bytecode-")
+        config.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))
+        os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+        os.environ["PYTHONPYCACHEPREFIX"] = sys.pycache_prefix = folder
+        sys.dont_write_bytecode = False
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_cmdline_main(config: pytest.Config) -> None:
+    """Whole folders are tested by as many processes as there are processors, where pytest-xdist is there; `-n` says
+    otherwise. For single files, and what looks at this very process, starting others is not worth it."""
+    if hasattr(config, "workerinput") or not config.pluginmanager.hasplugin("xdist"):
+        return
+    option = config.option
+    alone = option.usepdb or option.trace or option.collectonly or option.update or option.capture == "no"
+    is_large = any(os.path.isdir(word) for word in config.args)
+    if option.numprocesses is None and option.dist == "no" and is_large and not alone and processors() > 1:
+        option.numprocesses, option.dist = processors(), "worksteal"
+
+
+def processors() -> int:
+    """How many processors these tests may use, of which more than eight are no use."""
+    usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return min(usable, 8)
 
 
 @pytest.fixture
@@ -84,6 +116,27 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name in ("XDG_CONFIG_HOME", "APPDATA"):
         monkeypatch.setenv(name, str(made / "config"))
     return made
+
+
+@pytest.fixture(scope="session")
+def empty_database(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    path = tmp_path_factory.mktemp("store") / "empty"
+    assert creation._fill(str(path))
+    return path.read_bytes()
+
+
+@pytest.fixture(autouse=True)
+def copied_database(monkeypatch: pytest.MonkeyPatch, empty_database: bytes) -> None:
+    """A new database is a copy of one that was made once, for making one takes longer than most tests. The tests of
+    how databases are made have another fixture of this name."""
+
+    def fill(new: str) -> bool:
+        with open(new, "xb") as file:
+            file.write(empty_database)
+        os.chmod(new, 0o600)
+        return True
+
+    monkeypatch.setattr(creation, "_fill", fill)
 
 
 @pytest.fixture

@@ -20,6 +20,11 @@ def data(tmp_path: Path) -> Path:
     return tmp_path / "data" / "hearth"
 
 
+@pytest.fixture(autouse=True)
+def copied_database() -> None:
+    """None: here databases are made as users' are."""
+
+
 @pytest.fixture
 def store(data: Path) -> Iterator[Store]:
     made = open_store(local_host(), str(data), Clock())
