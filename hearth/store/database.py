@@ -122,7 +122,11 @@ class Store:
         self._address = path
         with translated(path):
             self._writer = self._connect_somehow(wait_ms)
-        self._file = _file_under(path)
+        try:
+            self._file = _file_under(path)
+        except DatabaseError:
+            self._writer.close()
+            raise
 
     def _connect_somehow(self, wait_ms: int) -> sqlite3.Connection:
         try:
@@ -279,17 +283,21 @@ class Store:
             self._catch_up()
         while reader := self._idle_reader():
             reader.close()
-        in_place = _file_under(self.path) == self._file
+        in_place = False
+        with contextlib.suppress(DatabaseError):
+            in_place = _file_under(self.path) == self._file
         with _log_kept(self._writer, self.path) if in_place else contextlib.nullcontext():
             self._writer.close()
 
 
 def _file_under(path: str) -> tuple[int, int] | None:
-    """Which file a path leads to; None where there is none."""
+    """Which file a path leads to; None where there is none. Raises `DatabaseError` when the system does not tell."""
     try:
         found = os.stat(path)
     except (FileNotFoundError, NotADirectoryError):
         return None
+    except OSError as error:
+        raise DatabaseError(f"{path} cannot be looked at: {error.strerror}") from error
     return found.st_dev, found.st_ino
 
 
