@@ -55,6 +55,14 @@ def pytest_cmdline_main(config: pytest.Config) -> None:
         option.numprocesses, option.dist = processors(), "worksteal"
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """What tries a hundred examples may take longer than others where the machine is busy."""
+    for item in items:
+        tries = isinstance(item, pytest.Function) and getattr(item.obj, "is_hypothesis_test", False)
+        if tries and not any(map(item.get_closest_marker, ("timeout", "slow"))):
+            item.add_marker(pytest.mark.timeout(60))
+
+
 def processors() -> int:
     """How many processors these tests may use, of which more than eight are no use."""
     usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -144,19 +144,23 @@ def test_what_nohup_started_outlives_its_terminal(work: Path) -> None:  # noqa: 
 
 
 @posix_only
-def test_a_closed_standard_input_makes_no_file_empty(work: Path) -> None:
+@pytest.mark.parametrize(
+    "words",
+    [
+        *("fs write kept", "call fs.stat -", "call --batch", "fs patch kept --diff -", "artifact put"),
+        "machine exec --stdin - cat",
+    ],
+)
+def test_a_closed_standard_input_makes_no_file_empty(work: Path, words: str) -> None:
     (work / "kept").write_bytes(b"old")
     root = str(Path(__file__).parents[2])
-    reading = ("fs write kept", "call fs.stat -", "call --batch", "fs patch kept --diff -", "artifact put")
-    for words in (*reading, "machine exec --stdin - cat"):
-        done = subprocess.run(
-            ["sh", "-c", f'exec "{sys.executable}" -m hearth {words} <&-'],
-            env={**os.environ, "PYTHONPATH": root},
-            capture_output=True,
-            timeout=5,
-            check=False,
-        )
-        assert (done.returncode, b"Traceback" in done.stderr) == (2, False), words
+    done = subprocess.run(
+        ["sh", "-c", f'exec "{sys.executable}" -m hearth {words} <&-'],
+        env={**os.environ, "PYTHONPATH": root},
+        capture_output=True,
+        check=False,
+    )
+    assert (done.returncode, b"Traceback" in done.stderr) == (2, False)
     assert (work / "kept").read_bytes() == b"old"
 
 

@@ -180,8 +180,8 @@ def test_a_miss_shows_the_exact_characters_quickly(runtime: Runtime) -> None:
     row = "| Alpha\xa0one | 12 |  \n"
     file = Path(runtime.base) / "table.md"
     file.write_text("".join(f"| Cell {n} | {n % 9} |\n" for n in range(60_000))[:1_000_000] + "\n" + row, "utf-8")
-    seconds = []
-    for _ in range(3):
+    seconds: list[float] = []
+    while len(seconds) < 3 and min(seconds, default=1) >= 0.4:
         started = time.process_time()
         answer = patch(runtime, path="table.md", old="| Alpha one | 12 |\n", new="x")
         seconds.append(time.process_time() - started)

@@ -13,6 +13,7 @@ import pytest
 from hearth.clock import parse_timestamp
 from hearth.engine import presence
 from hearth.engine.spec import Spec
+from hearth.engine.waiting import wait_until
 from hearth.errors import Cancelled
 from hearth.runtime import Runtime
 from hearth.services.task.accept import accept
@@ -105,10 +106,11 @@ def test_retry_takes_several_exit_codes(submit: Submit, wait_for: WaitFor) -> No
     assert Spec.from_json(job.spec).retry.on == (75, 76)
 
 
-def test_a_worker_is_started_whenever_there_is_none(hearth: Run) -> None:
-    for _ in range(2):  # the first one has ended by then
+def test_a_worker_is_started_whenever_there_is_none(runtime: Runtime, hearth: Run) -> None:
+    for _ in range(2):
         done = hearth("task", "submit", "--json", "--wait", "--", *python(""))
         assert (done.status, done.json["worker"]) == (0, "started")
+        assert wait_until(runtime, lambda _: True if presence.workers(runtime) == [] else None, 4, starts=False)
 
 
 @pytest.mark.usefixtures("worker")
@@ -279,8 +281,9 @@ def test_two_processes_with_the_same_key_make_one_job(runtime: Runtime, work: Pa
     assert count(runtime) == 1
 
 
-@pytest.mark.timeout(20)
-def test_two_processes_that_submit_at_once_lose_no_job(runtime: Runtime, work: Path) -> None:
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize("number", [30, pytest.param(300, marks=pytest.mark.slow)])
+def test_two_processes_that_submit_at_once_lose_no_job(runtime: Runtime, work: Path, number: int) -> None:
     line = json.dumps({"id": 1, "operation": "task.submit", "input": {"command": "true", "start": False}})
     words = [sys.executable, "-m", "hearth", "call", "--batch", "--data-dir", runtime.data_dir]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
@@ -290,16 +293,16 @@ def test_two_processes_that_submit_at_once_lose_no_job(runtime: Runtime, work: P
     ]
     for process in both:
         assert process.stdin is not None
-        process.stdin.write(f"{line}\n" * 100)
+        process.stdin.write(f"{line}\n" * number)
         process.stdin.close()
     answers = [json.loads(line) for process in both if process.stdout for line in process.stdout]
     assert [process.wait(10) for process in both] == [0, 0]
     for process in both:
         assert process.stdout is not None
         process.stdout.close()
-    assert len({answer["result"]["jobs"][0]["id"] for answer in answers}) == 200
+    assert len({answer["result"]["jobs"][0]["id"] for answer in answers}) == 2 * number
     with runtime.store.read() as view:
-        assert tuple(view.execute("SELECT count(*), count(DISTINCT seq) FROM jobs").fetchone()) == (200, 200)
+        assert tuple(view.execute("SELECT count(*), count(DISTINCT seq) FROM jobs").fetchone()) == (2 * number,) * 2
 
 
 def test_an_id_is_taken_once(batch: Batch) -> None:
