@@ -120,7 +120,6 @@ def demo(options: Globals, given: RunDemo) -> DemoDone | int:
 def _folder(*, keep: bool) -> Iterator[str]:
     """A folder with the tour's files as the current one; gone afterwards unless it is to be kept."""
     import tempfile
-    from shutil import rmtree
 
     before = current_directory()
     base = tempfile.mkdtemp(prefix="hearth-demo-")
@@ -138,18 +137,38 @@ def _folder(*, keep: bool) -> Iterator[str]:
         os.chdir(before)
         _until_nobody_works(base)
         if not keep:
-            rmtree(base, ignore_errors=True)
+            _remove(base)
 
 
 def _until_nobody_works(base: str) -> None:
     """The worker that the tour started ends as soon as it is idle, and has the database open until then."""
+    import sqlite3
+
     from hearth.cli.invoke import open_runtime
+    from hearth.engine import presence
     from hearth.engine.waiting import wait_until
     from hearth.store import workers
 
     runtime = open_runtime(Globals(config=os.path.join(base, "hearth.toml"), data_dir=os.path.join(base, "data")))
+
+    def look(view: sqlite3.Connection) -> bool | None:
+        return None if workers.all_of(view) or presence.is_starting(runtime) else True
+
     with closing(runtime):
-        wait_until(runtime, lambda view: None if workers.all_of(view) else True, WORKER_ENDS_S, starts=False)
+        wait_until(runtime, look, WORKER_ENDS_S, starts=False)
+
+
+def _remove(base: str) -> None:
+    """Remove the folder, also while a worker that has signed off puts away its last files."""
+    import time
+    from shutil import rmtree
+
+    until = time.monotonic() + WORKER_ENDS_S
+    while True:
+        rmtree(base, ignore_errors=True)
+        if not os.path.exists(base) or time.monotonic() > until:
+            return
+        time.sleep(0.02)
 
 
 def _run(step: Step, folder: str, *, told: bool) -> int:

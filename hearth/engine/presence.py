@@ -33,7 +33,7 @@ def ensure_worker(runtime: Runtime, *, ring: bool = True) -> bool:
 
 
 def _is_there(runtime: Runtime) -> bool:
-    return bool(workers(runtime)) or _is_starting(runtime)
+    return bool(workers(runtime)) or is_starting(runtime)
 
 
 def _start_alone(runtime: Runtime) -> bool:
@@ -86,7 +86,7 @@ def _marker(runtime: Runtime) -> str:
     return runtime.host.unbounded(os.path.join(runtime.data_dir, MARKER))
 
 
-def _is_starting(runtime: Runtime) -> bool:
+def is_starting(runtime: Runtime) -> bool:
     """Whether a process that was started not long ago, and lives, has not become a worker yet."""
     try:
         with open(_marker(runtime), encoding="ascii") as file:
