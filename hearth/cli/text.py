@@ -133,7 +133,8 @@ def cell(value: Any, name: str = "") -> str:
         return _human_number(value, name)
     if isinstance(value, str) and name.endswith("_at"):
         return _local_time(value)
-    if isinstance(value, list) and all(isinstance(item, str) for item in value):
+    # The words of a command may hold what stands between them.
+    if isinstance(value, list) and all(isinstance(item, str) and item and ", " not in item for item in value):
         return escape_controls(", ".join(value))
     if isinstance(value, (dict, list)):
         return escape_controls(json.dumps(value, ensure_ascii=False))

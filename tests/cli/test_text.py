@@ -103,6 +103,13 @@ def test_times_that_no_zone_can_hold_are_shown_as_they_are() -> None:
     assert text.cell("not a time", "seen_at") == "not a time"
 
 
+def test_texts_of_a_list_can_be_told_apart() -> None:
+    assert text.cell(["a", "b c"]) == "a, b c"
+    assert text.cell(["sh", "-c", "f(a, b)"]) == '["sh", "-c", "f(a, b)"]'
+    assert text.cell(["tool", ""]) == '["tool", ""]'
+    assert text.cell([]) == ""
+
+
 @pytest.mark.parametrize("width", [100, 120])
 def test_a_table_keeps_its_ids_whole_before_anything_else(width: int) -> None:
     columns = ("id", "state", "title", "group", "started_at", "ran_ms", "exit_code")

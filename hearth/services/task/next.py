@@ -69,6 +69,8 @@ def _of_schedule(runtime: Runtime, given: ShowNext) -> _Times:
         raise invalid("name", "not_both", "a schedule has its own times; give its name alone, or none")
     with runtime.store.read() as view:
         found = find(runtime, view, given.name or "")
+    if not found.enabled:
+        runtime.notice(f"hearth: {found.name} is disabled; `hearth task enable {found.name}` lets it make these jobs")
     planned_ms = parse_timestamp(found.next_at) if found.next_at else None
     return _Times(recurring.table(found), found.zone, planned_ms, found.enabled)
 

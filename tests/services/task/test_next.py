@@ -82,3 +82,10 @@ def test_the_shell_prints_a_line_a_time(hearth: Hearth) -> None:
     rows = [line.split("\t") for line in done.out.splitlines()]
     assert [len(row) for row in rows] == [2] * 4
     assert all(at.endswith("Z") and local.endswith("+09:00") for at, local in rows)
+
+
+def test_a_disabled_schedule_is_told_to_be_one(hearth: Hearth) -> None:
+    hearth("task", "schedule", "--no-start", "nightly", "--every", "1h", "true")
+    assert hearth("task", "next", "nightly").err == ""
+    hearth("task", "disable", "nightly")
+    assert "nightly is disabled" in hearth("task", "next", "nightly").err
