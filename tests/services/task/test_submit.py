@@ -237,7 +237,7 @@ def test_a_job_that_is_too_large_is_refused(batch: Batch) -> None:
 
 def test_a_job_with_too_many_words_is_not_told_to_be_too_large_elsewhere(batch: Batch) -> None:
     done = batch({"command": "true", "args": ["x" * 600_000] * 2, "stdin": "x"})
-    assert problems(done) == [("args", "too_large")]
+    assert problems(done) == [("jobs.0.args", "too_large")]
 
 
 # The same call twice.
