@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+pytestmark = pytest.mark.timeout(30)  # each starts programs, which takes a busy machine seconds
 COMMAND = [sys.executable, "-m", "hearth"]
 REQUEST = b'{"id": 1, "operation": "fs.stat", "input": {"path": "."}}\n'
 posix_only = pytest.mark.skipif(os.name == "nt", reason="a Windows process cannot be sent this")
@@ -46,7 +47,7 @@ def start(
 
 def finish(process: subprocess.Popen[bytes]) -> tuple[int, bytes, bytes]:
     try:
-        out, err = process.communicate(timeout=5)
+        out, err = process.communicate(timeout=20)
     finally:
         process.kill()
     return process.returncode, out, err
@@ -65,7 +66,7 @@ def test_a_command_whose_output_was_closed_writes_it_into_no_file(work: Path) ->
     shell = f'exec "{sys.executable}" -m hearth fs stat . --data-dir data >&-'
     root = str(Path(__file__).parents[2])
     done = subprocess.run(
-        ["sh", "-c", shell], env={**os.environ, "PYTHONPATH": root}, capture_output=True, timeout=5, check=False
+        ["sh", "-c", shell], env={**os.environ, "PYTHONPATH": root}, capture_output=True, timeout=20, check=False
     )
     assert (done.returncode, done.stderr) == (0, b"")
     assert (work / "data" / "hearth.sqlite3").read_bytes().startswith(b"SQLite format 3\0")

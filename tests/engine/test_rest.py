@@ -15,6 +15,7 @@ from hearth.store.jobs import Condition, Dependency, Job, JobState
 from tests.engine.workers import PATIENCE_S, working
 from tests.store.job_rows import row
 
+pytestmark = pytest.mark.timeout(30)  # thousands of jobs are made first
 FAR = "2999-01-01T00:00:00.000Z"
 
 

@@ -18,6 +18,7 @@ from hearth.execution import Ending, Run
 from hearth.platforms.local import local_host
 from hearth.platforms.processes import Launch, Launcher, Stream
 
+pytestmark = pytest.mark.timeout(30)  # each starts programs, which takes a busy machine seconds
 SLEEPER = "import time; time.sleep(300)"
 
 

@@ -15,6 +15,7 @@ import pytest
 from hearth.cli.completion.command import FILES, Shell, script_of
 from tests.marks import not_emulated
 
+pytestmark = pytest.mark.timeout(30)  # each starts programs, which takes a busy machine seconds
 SCRIPTS = Path(__file__).parents[3] / "completions"
 Complete = Callable[..., list[str]]
 
@@ -40,7 +41,7 @@ def needs(shell: str) -> str:
 
 
 def run(command: list[str], folder: Path) -> list[str]:
-    done = subprocess.run(command, cwd=folder, env=environment_of(folder), capture_output=True, timeout=5, check=False)
+    done = subprocess.run(command, cwd=folder, env=environment_of(folder), capture_output=True, timeout=20, check=False)
     assert done.stderr == b""
     return done.stdout.decode("utf-8").splitlines()
 

@@ -176,6 +176,7 @@ def test_all_bytes_but_those_of_the_words_stay(lines: list[tuple[str, str]], enc
 # What does not match.
 
 
+@pytest.mark.timeout(20)
 def test_a_miss_shows_the_exact_characters_quickly(runtime: Runtime) -> None:
     row = "| Alpha\xa0one | 12 |  \n"
     file = Path(runtime.base) / "table.md"

@@ -17,7 +17,7 @@ import pytest
 from tests import memory
 from tests.marks import posix_only
 
-pytestmark = posix_only("signals between processes")
+pytestmark = [posix_only("signals between processes"), pytest.mark.timeout(30)]  # each starts programs of hearth
 ROOT = Path(__file__).parents[3]
 # Says when it is ready and what it hears; ends at once on what ENDS names.
 LISTENER = """
@@ -51,7 +51,7 @@ def listener(*ends: str) -> tuple[str, ...]:
 def test_ctrl_c_reaches_the_program_which_ends_in_its_own_way(work: Path) -> None:  # noqa: ARG001
     with hearth("--grace", "30s", *listener("SIGINT")) as (process, program):
         process.send_signal(signal.SIGINT)
-        out, _ = process.communicate(timeout=4)
+        out, _ = process.communicate(timeout=20)
     assert (process.returncode, out) == (130, b"SIGINT\n")
     assert not program.is_running()
 
@@ -62,7 +62,7 @@ def test_a_second_ctrl_c_does_not_wait_for_the_grace(work: Path) -> None:  # noq
         process.send_signal(signal.SIGINT)
         assert process.stdout.readline() == b"SIGINT\n"
         process.send_signal(signal.SIGINT)
-        process.communicate(timeout=4)
+        process.communicate(timeout=20)
     assert process.returncode == 130
     assert not program.is_running()
 
@@ -70,7 +70,7 @@ def test_a_second_ctrl_c_does_not_wait_for_the_grace(work: Path) -> None:  # noq
 def test_what_ignores_ctrl_c_is_killed_after_the_grace(work: Path) -> None:  # noqa: ARG001
     with hearth("--grace", "200ms", *listener()) as (process, program):
         process.send_signal(signal.SIGINT)
-        process.communicate(timeout=4)
+        process.communicate(timeout=20)
     assert process.returncode == 130
     assert not program.is_running()
 
@@ -78,7 +78,7 @@ def test_what_ignores_ctrl_c_is_killed_after_the_grace(work: Path) -> None:  # n
 def test_a_request_to_end_is_passed_on(work: Path) -> None:  # noqa: ARG001
     with hearth("--grace", "30s", *listener("SIGTERM")) as (process, _):
         process.send_signal(signal.SIGTERM)
-        out, _ = process.communicate(timeout=4)
+        out, _ = process.communicate(timeout=20)
     assert (process.returncode, out) == (143, b"SIGTERM\n")
 
 
@@ -92,7 +92,7 @@ def test_a_call_by_json_is_taken_back_as_a_command_is(work: Path) -> None:
         with open(ready, "rb") as file:
             file.readline()
         process.send_signal(signal.SIGINT)
-        out, _ = process.communicate(timeout=4)
+        out, _ = process.communicate(timeout=20)
     answer = json.loads(out)
     assert (process.returncode, answer["state"], answer["exit_code"]) == (130, "cancelled", 9)
 
@@ -100,7 +100,7 @@ def test_a_call_by_json_is_taken_back_as_a_command_is(work: Path) -> None:
 def test_programs_end_with_a_hearth_that_is_killed(work: Path) -> None:  # noqa: ARG001
     with hearth(*listener()) as (process, program):
         process.kill()
-        assert psutil.wait_procs([program], timeout=4)[1] == []
+        assert psutil.wait_procs([program], timeout=20)[1] == []
 
 
 def test_a_reader_that_goes_ends_the_program_quietly(work: Path) -> None:  # noqa: ARG001
@@ -112,7 +112,7 @@ def test_a_reader_that_goes_ends_the_program_quietly(work: Path) -> None:  # noq
         program = psutil.Process(int(process.stdout.readline()))
         process.stdout.close()
         assert process.stderr.read() == b""
-        assert process.wait(timeout=4) == 0
+        assert process.wait(timeout=20) == 0
     assert not program.is_running()
 
 
