@@ -46,6 +46,7 @@ class Running:
     killed_at: float | None = None
     asked_at: float = 0.0
     look_at: float = field(default_factory=lambda: time.monotonic() + SOON_S)
+    has_ended: bool = False  # as far as `is_over` has seen
     _pause: float = SOON_S
     _seen_bytes: int = 0
 
@@ -89,7 +90,7 @@ class Running:
     @property
     def next_look(self) -> float:
         """When `look` has something to do, if nothing happens before."""
-        if self.process.ended is not None:  # and something of it is not gone yet
+        if self.has_ended:  # and something of it is not gone yet
             return time.monotonic() + GONE_PAUSE_S
         times = [self.look_at]
         if self.kill_at is not None and self.killed_at is None:
@@ -101,8 +102,10 @@ class Running:
     @property
     def is_over(self) -> bool:
         """Whether the program has ended, and of one that was to be ended, or ended unseen, nothing is left."""
+        self.has_ended = True  # so what fails now is tried again soon, and not at once
         ended = self.process.ended
         if ended is None:
+            self.has_ended = False
             return False
         if self.ending is None and (ended.code is not None or ended.signal is not None):
             return True

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,7 +35,7 @@ class Spec:
     command: str
     args: tuple[str, ...] = ()
     cwd: str
-    env: dict[str, str] = field(default_factory=dict)
+    env: Mapping[str, str] = field(default_factory=dict)
     stdin: str | None = None
     open_stdin: bool = False
     merge: bool = False
@@ -52,9 +54,17 @@ class Spec:
 
     @classmethod
     def from_json(cls, text: str) -> Spec:
-        values = json.loads(text)
-        retry = values.pop("retry")
-        return cls(
-            **{**values, "args": tuple(values["args"])},
-            retry=Retry(**{**retry, "on": tuple(retry["on"])}),
-        )
+        return (_parsed if len(text) > _LONGEST_KEPT else _kept)(text)
+
+
+def _parsed(text: str) -> Spec:
+    values = json.loads(text)
+    retry = values.pop("retry")
+    return Spec(
+        **{**values, "args": tuple(values["args"])},
+        retry=Retry(**{**retry, "on": tuple(retry["on"])}),
+    )
+
+
+_LONGEST_KEPT = 4_096  # characters; inputs may be long
+_kept = lru_cache(maxsize=32)(_parsed)  # many jobs are alike

@@ -116,7 +116,7 @@ class Worker:
             if is_over:
                 return True
             ready = [bell.waitable, *self._peers.waitables]
-            ready += [each.process.waitable for each in self._running.values() if each.process.ended is None]
+            ready += [each.process.waitable for each in self._running.values() if not each.has_ended]
             self._runtime.host.wait_any(ready, self._seconds_to_wait())
             self._troubles.are_over()
         except DatabaseGone:
