@@ -418,12 +418,15 @@ _EXPIRED = """
     WHERE expires_at IS NOT NULL AND state IN ('scheduled', 'queued', 'waiting')
     AND expires_at <= :now ORDER BY expires_at LIMIT :most
 """
-_NEXT_DUE = "SELECT min(due_at) FROM jobs INDEXED BY jobs_due WHERE state = 'scheduled'"
-_NEXT_EXPIRY = """
-    SELECT min(expires_at) FROM jobs INDEXED BY jobs_expiring
-    WHERE expires_at IS NOT NULL AND state IN ('scheduled', 'queued', 'waiting')
+_NEXT_DUE = """
+    SELECT
+        (SELECT min(due_at) FROM jobs INDEXED BY jobs_due WHERE state = 'scheduled'),
+        (
+            SELECT min(expires_at) FROM jobs INDEXED BY jobs_expiring
+            WHERE expires_at IS NOT NULL AND state IN ('scheduled', 'queued', 'waiting')
+        ),
+        (SELECT min(next_at) FROM schedules WHERE enabled = 1 AND next_at IS NOT NULL)
 """
-_NEXT_SLOT = "SELECT min(next_at) FROM schedules WHERE enabled = 1 AND next_at IS NOT NULL"
 _IS_IDLE = """
     WITH RECURSIVE names (name) AS (
         SELECT min(group_name) FROM jobs INDEXED BY jobs_queue WHERE state = 'queued'
@@ -459,8 +462,7 @@ def expired(view: sqlite3.Connection, now: str, most: int) -> list[Job]:
 
 def next_due(view: sqlite3.Connection) -> str | None:
     """When the next job falls due or expires, or a schedule's next slot comes."""
-    times = [view.execute(sql).fetchone()[0] for sql in (_NEXT_DUE, _NEXT_EXPIRY, _NEXT_SLOT)]
-    return min((time for time in times if time is not None), default=None)
+    return min((time for time in view.execute(_NEXT_DUE).fetchone() if time is not None), default=None)
 
 
 def is_idle(view: sqlite3.Connection) -> bool:
