@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import json
 import os
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -32,13 +31,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Where no bytecode may lie beside the sources it gets a folder for as long as the tests run: each of hundreds of
-    programs of hearth would compile what it loads."""
+    """Where no bytecode may lie beside the sources it gets a folder of its own: each of hundreds of programs of hearth
+    would compile what it loads."""
     if sys.dont_write_bytecode and not hasattr(config, "workerinput"):
-        folder = tempfile.mkdtemp(prefix="hearth-bytecode-")
-        config.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))
         os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
-        os.environ["PYTHONPYCACHEPREFIX"] = sys.pycache_prefix = folder
+        os.environ["PYTHONPYCACHEPREFIX"] = sys.pycache_prefix = str(ROOT / ".bytecode")
         sys.dont_write_bytecode = False
 
 
