@@ -13,6 +13,8 @@ CREATE TABLE job_groups (
     paused INTEGER NOT NULL DEFAULT 0 CHECK (paused IN (0, 1))
 ) STRICT, WITHOUT ROWID;
 
+CREATE INDEX job_groups_paused ON job_groups (name) WHERE paused = 1;
+
 CREATE TABLE schedules (
     seq INTEGER PRIMARY KEY,
     id TEXT NOT NULL UNIQUE,
