@@ -26,6 +26,7 @@ WHOLE = {
     "jobs._ROOM": "a step an index look-up through the names of groups that have queued jobs",
     "jobs._GROUPS": "a step an index look-up through the names of groups",
     "jobs._HOLDERS": "a step an index look-up through the few workers of running jobs",
+    "jobs.paused-0": "an index that holds only what is paused",
     "receipts._BACKUP_BYTES": "a sum over an index of two numbers, for gc and for every thousandth write",
 }
 
