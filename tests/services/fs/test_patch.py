@@ -338,7 +338,7 @@ def test_lines_are_edited_by_short_words_or_json(work: Path, hearth: Hearth) -> 
     assert (work / "f").read_bytes() == b"top\n1\ntwo: and\nthree\nend\n"
     for word in ("x", "x:y", ":y"):
         done = hearth("fs", "patch", "f", "--insert", word, "--json")
-        assert (done.status, done.json["error"]["details"]["problems"][0]["field"]) == (2, "insert")
+        assert (done.status, done.json["error"]["details"]["problems"][0]["field"]) == (2, "insert.0")
         assert hearth("fs", "patch", "f", "--replace", word).status == 2
     done = hearth("fs", "patch", "f", "--delete", "9", "--json")
     assert (done.status, done.json["error"]["details"]["lines"]) == (3, 5)
