@@ -19,7 +19,9 @@ class ListArtifacts:
         Pattern("^[!-}]+$", "must be a media type such as text/plain, or its beginning such as text/"),
         Help("Only this type, such as text/plain; text/ for all of text."),
     ] = None
-    operation: Annotated[str | None, Len(1, 100), Help("Only what this operation made, such as machine.exec.")] = None
+    of_operation: Annotated[
+        str | None, Len(1, 100), Cli(names=("--operation",)), Help("Only what this operation made, as machine.exec.")
+    ] = None
     label: Annotated[str | None, Len(1, 200), Help("Only with exactly this label.")] = None
     of_run: Annotated[str | None, Len(1, 200), Help("Only of this run.")] = None
     since: Annotated[str | None, Len(1, 40), Help("Not older than this time: ISO 8601 with Z or an offset.")] = None
@@ -50,7 +52,7 @@ def list_artifacts(runtime: Runtime, given: ListArtifacts) -> ArtifactList:
             since=time_bound("since", given.since, ""),
             until=time_bound("until", given.until, "~"),
             media_type=given.media_type or "",
-            operation=given.operation,
+            operation=given.of_operation,
             label=given.label,
             run=given.of_run,
             pinned=given.pinned,
