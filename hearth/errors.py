@@ -381,6 +381,28 @@ class ProtectedProcess(HearthError):
     code = "protected_process"
 
 
+class Closing(HearthError):
+    """The server is about to end, so it begins nothing new."""
+
+    code = "closing"
+    usual_hint = "start `hearth serve` again, then repeat the call"
+
+
+class NotLoopback(HearthError):
+    """The server was to be reached from other machines, which it is not."""
+
+    code = "not_loopback"
+    exit_status = 2
+    usual_hint = "use 127.0.0.1, ::1 or localhost; for other machines put an authenticated tunnel before it"
+
+
+class PortTaken(HearthError):
+    """Another process listens on the port."""
+
+    code = "port_taken"
+    usual_hint = "end it, or choose another port with --port"
+
+
 class WaitRanOut(HearthError):
     """What was waited for did not happen in the time that was given."""
 

@@ -40,6 +40,15 @@ FAMILY = Family(
             "hearth call --batch --jobs 4 < requests.ndjson",
         ),
         _row(
+            "serve",
+            "serve:serve",
+            "Serve AI assistants and other clients of the Model Context Protocol.",
+            "hearth serve",
+            "hearth serve --stdio --root ~/notes",
+            "hearth serve --port 0 --json",
+            effect=Effect.DESTROY,
+        ),
+        _row(
             "operations",
             "listing:operations",
             "List every operation: what it does and where it can be reached.",

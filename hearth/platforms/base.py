@@ -201,6 +201,9 @@ class Host(Protocol):
     def most_programs(self) -> int:
         """How many programs one process has handles for, to run them at once and still do other work."""
 
+    def most_descriptors(self) -> int | None:
+        """How many files and connections one process may have open; None where there is no such bound."""
+
     def punch_hole(self, path: str, start: int, end: int) -> bool:
         """Give the disk space of a part of a file back, whose bytes then read as zeros; size and offsets stay. False
         where the file system cannot do that."""

@@ -320,6 +320,12 @@ class PosixHost:
         soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
         return MOST_PROGRAMS if soft < 0 else min(MOST_PROGRAMS, max(1, (soft - OWN_DESCRIPTORS) // PER_PROGRAM))
 
+    def most_descriptors(self) -> int | None:
+        import resource
+
+        soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+        return None if soft < 0 else soft
+
     def output_encoding(self) -> str | None:
         return None
 

@@ -1,0 +1,106 @@
+"""The protocol over standard input and output, for a host that starts hearth itself.
+
+The real streams are moved away first: what else prints goes to standard error, and programs find nothing to read. One
+thread reads and hands whole lines to the loop, so that a signal need not wait for a line that never comes.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import threading
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+import anyio
+from mcp.shared.message import SessionMessage
+from mcp_types import jsonrpc_message_adapter
+
+if TYPE_CHECKING:
+    from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
+    from mcp.server.lowlevel.server import Server
+
+    from hearth.cancellation import Cancellation
+    from hearth.mcp.app import App
+
+    Incoming = MemoryObjectSendStream[SessionMessage | Exception]
+
+WINDOW = 64  # lines that may wait to be handled
+MAX_LINE_BYTES = 64 * 1024 * 1024
+
+
+@contextlib.contextmanager
+def own_streams() -> Iterator[tuple[BinaryIO, BinaryIO]]:
+    """The real standard input and output, which nobody else has while the block runs."""
+    kept = os.dup(0), os.dup(1)
+    null = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(null, 0)
+    os.dup2(2, 1)
+    os.close(null)
+    # Never closed: the thread that reads may still wait on it when the process ends.
+    source, target = os.fdopen(kept[0], "rb", closefd=False), os.fdopen(kept[1], "wb", closefd=False)
+    try:
+        yield source, target
+    finally:
+        with contextlib.suppress(OSError):
+            target.flush()
+        os.dup2(kept[1], 1)
+
+
+def serve(app: App, server: Server[Any], stop: Cancellation) -> None:
+    """Serve until standard input ends or `stop` is set; what is held then gets `serve.shutdown_grace_s`."""
+    with own_streams() as (source, target):
+        asyncio.run(_serve(app, server, stop, source, target))
+
+
+async def _serve(app: App, server: Server[Any], stop: Cancellation, source: BinaryIO, target: BinaryIO) -> None:
+    loop = asyncio.get_running_loop()
+    stopped = asyncio.Event()
+    incoming, read = anyio.create_memory_object_stream[SessionMessage | Exception](WINDOW)
+    write, outgoing = anyio.create_memory_object_stream[SessionMessage](0)
+    reader = threading.Thread(target=_read, args=(source, loop, incoming, stopped), name="stdin", daemon=True)
+    tasks = [
+        asyncio.ensure_future(server.run(read, write, server.create_initialization_options())),
+        asyncio.ensure_future(_write(outgoing, target)),
+    ]
+    reader.start()
+    with stop.calls(lambda: loop.call_soon_threadsafe(stopped.set)):
+        await stopped.wait()
+    app.close()
+    if stop.is_set():
+        await _until_idle(app)
+    app.cancel()
+    for task in tasks:
+        task.cancel()
+    await asyncio.wait(tasks, timeout=1)
+
+
+def _read(source: BinaryIO, loop: asyncio.AbstractEventLoop, incoming: Incoming, stopped: asyncio.Event) -> None:
+    with contextlib.suppress(OSError, ValueError, RuntimeError):  # such as a loop that has ended
+        while line := source.readline(MAX_LINE_BYTES):
+            # Waited for, so that no more is read than is handled.
+            asyncio.run_coroutine_threadsafe(incoming.send(_message(line)), loop).result()
+    with contextlib.suppress(RuntimeError):
+        loop.call_soon_threadsafe(stopped.set)
+
+
+def _message(line: bytes) -> SessionMessage | Exception:
+    try:
+        return SessionMessage(jsonrpc_message_adapter.validate_json(line, by_name=False))
+    except Exception as error:
+        return error  # which the SDK answers
+
+
+async def _write(outgoing: MemoryObjectReceiveStream[SessionMessage], target: BinaryIO) -> None:
+    async for message in outgoing:
+        text = message.message.model_dump_json(by_alias=True, exclude_unset=True)
+        target.write(text.encode() + b"\n")
+        target.flush()
+
+
+async def _until_idle(app: App) -> None:
+    """Until no call is held, or the grace is over."""
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(app.runtime.settings.serve.shutdown_grace_s):
+            await app.idle()

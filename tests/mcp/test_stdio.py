@@ -1,0 +1,146 @@
+"""The server over pipes: nothing but the protocol on standard output, and the end when its client goes."""
+
+from __future__ import annotations
+
+import json
+import socket
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.conftest import Done
+from tests.marks import WINDOWS
+from tests.mcp import processes
+from tests.mcp.processes import META
+
+pytestmark = pytest.mark.timeout(20)
+
+
+class Pipes:
+    """A client of a server that it started."""
+
+    def __init__(self, process: subprocess.Popen[bytes]) -> None:
+        self.process = process
+
+    def send(self, line: bytes) -> None:
+        assert self.process.stdin is not None
+        self.process.stdin.write(line + b"\n")
+        self.process.stdin.flush()
+
+    def line(self) -> bytes:
+        assert self.process.stdout is not None
+        return self.process.stdout.readline()
+
+    def receive(self) -> Any:
+        return json.loads(self.line())
+
+    def request(self, id_: int, method: str, **params: Any) -> None:
+        message = {"jsonrpc": "2.0", "id": id_, "method": method, "params": {**params, "_meta": META}}
+        self.send(json.dumps(message).encode())
+
+    def call(self, id_: int, tool: str, **arguments: Any) -> None:
+        self.request(id_, "tools/call", name=tool, arguments=arguments)
+
+
+@pytest.fixture
+def pipes(work: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Pipes]:
+    monkeypatch.setenv("PYTHONIOENCODING", "cp1252")  # as consoles of Windows have it
+    given = processes.words("--stdio", "--no-worker", "--root", str(work), "--verbose")
+    with subprocess.Popen(
+        given, cwd=work, env=processes.environment(), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as process:  # fmt: skip
+        yield Pipes(process)
+        process.kill()
+
+
+def test_calls_are_answered_on_standard_output_and_nothing_else_is(pipes: Pipes) -> None:
+    pipes.request(1, "server/discover")
+    assert pipes.receive()["result"]["supportedVersions"] == ["2026-07-28"]
+    pipes.call(2, "machine", operation="exec", command="python3", args=["-c", "print('noise'); raise SystemExit(3)"])
+    answer = pipes.receive()
+    assert answer["id"] == 2
+    assert answer["result"]["structuredContent"]["stdout"].strip() == "noise"
+
+
+def test_text_is_utf8_and_lines_end_alike_everywhere(pipes: Pipes, work: Path) -> None:
+    pipes.call(1, "fs", operation="write", path="a.txt", data="wörld 🌍\n")
+    line = pipes.line()
+    assert line.endswith(b"}\n")
+    assert json.loads(line)["result"]["structuredContent"]["state"] == "completed"
+    assert (work / "a.txt").read_bytes() == "wörld 🌍\n".encode()
+    pipes.call(2, "fs", operation="read", path="a.txt")
+    assert pipes.receive()["result"]["structuredContent"]["data"] == "wörld 🌍\n"
+
+
+def test_a_program_finds_nothing_of_the_protocol_on_its_input(pipes: Pipes) -> None:
+    pipes.call(
+        1, "machine", operation="exec", command="python3", args=["-c", "import sys; print(repr(sys.stdin.read()))"]
+    )
+    pipes.call(2, "machine", operation="host_info")
+    answers = {answer["id"]: answer["result"]["structuredContent"] for answer in (pipes.receive(), pipes.receive())}
+    assert answers[1]["stdout"].strip() == "''"
+    assert answers[2]["state"] == "completed"
+
+
+def test_over_pipes_no_port_is_needed(work: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        monkeypatch.setenv("HEARTH_SERVE_PORT", str(taken.getsockname()[1]))
+        given = processes.words("--stdio", "--no-worker", "--root", str(work))
+        done = subprocess.run(
+            given, env=processes.environment(), input=b"", capture_output=True, check=False, timeout=15
+        )
+        assert (done.returncode, done.stdout) == (0, b"")
+
+
+def test_the_former_handshake_is_understood(pipes: Pipes) -> None:
+    client = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
+    pipes.send(json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": client}).encode())
+    assert pipes.receive()["result"]["serverInfo"]["name"] == "hearth"
+    pipes.send(b'{"jsonrpc": "2.0", "method": "notifications/initialized"}')
+    pipes.send(b'{"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": "fs", "arguments": {}}}')
+    assert pipes.receive()["result"]["isError"] is True
+
+
+def test_a_line_that_is_no_json_harms_only_itself(pipes: Pipes) -> None:
+    pipes.request(1, "server/discover")
+    pipes.receive()
+    pipes.send(b'{"jsonrpc": "2.0", "id": 2, "method": "a\x0bb"}')
+    pipes.send(b"nonsense")
+    pipes.call(3, "machine", operation="host_info")
+    answers = [pipes.receive()]
+    while answers[-1].get("id") != 3:
+        answers.append(pipes.receive())
+    assert answers[-1]["result"]["structuredContent"]["state"] == "completed"
+
+
+def test_the_server_ends_with_its_client_and_so_does_what_it_runs(pipes: Pipes) -> None:
+    pipes.call(1, "machine", operation="exec", command="python3", args=["-c", "import time; time.sleep(60)"])
+    assert pipes.process.stdin is not None
+    pipes.process.stdin.close()
+    assert pipes.process.wait(5) == 0
+
+
+def test_a_cancelled_call_is_taken_back(pipes: Pipes) -> None:
+    pipes.request(1, "server/discover")
+    pipes.receive()
+    pipes.call(2, "machine", operation="exec", command="python3", args=["-c", "import time; time.sleep(60)"])
+    pipes.send(b'{"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 2}}')
+    pipes.call(3, "machine", operation="host_info")
+    assert pipes.receive()["id"] == 3
+
+
+@pytest.mark.skipif(WINDOWS, reason="Windows has no signal that asks a process to end and can be sent to another one")
+def test_a_signal_ends_it_though_its_input_stays_open(pipes: Pipes) -> None:
+    pipes.request(1, "server/discover")
+    pipes.receive()
+    pipes.process.terminate()
+    assert pipes.process.wait(5) == 143
+
+
+def test_a_port_makes_no_sense_over_pipes(hearth: Any) -> None:
+    done: Done = hearth("serve", "--stdio", "--port", "3000", "--json")
+    assert (done.status, done.json["error"]["code"]) == (2, "invalid_input")
