@@ -7,7 +7,7 @@ import gc
 import os
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
@@ -47,8 +47,9 @@ def serve(options: Globals, given: Serve) -> int:
         raise invalid("port", "not_both", "with --stdio there is no port")
     runtime = _configured(open_runtime(options, Caller.MCP), given)
     with contextlib.closing(runtime), interrupts.passed_on(runtime.cancelled) as heard:
-        with runtime.cancelled.calls(lambda: _end_anyway(runtime, heard)):
-            _run(options, runtime, given)
+        grace = runtime.settings.serve.shutdown_grace_s
+        with runtime.cancelled.calls(lambda: _end_anyway(runtime, heard, grace + EXIT_S)):
+            _run(options, runtime, given, lambda: _end_anyway(runtime, heard, EXIT_S))
         return heard.exit_status or 0
 
 
@@ -58,22 +59,22 @@ def _configured(runtime: Runtime, given: Serve) -> Runtime:
     return runtime.for_call(settings=settings)
 
 
-def _run(options: Globals, runtime: Runtime, given: Serve) -> None:
+def _run(options: Globals, runtime: Runtime, given: Serve, alone: Callable[[], None]) -> None:
     from hearth.mcp.app import App
 
     app = App(runtime)
     with _worker(runtime) if given.worker else contextlib.nullcontext():
         if given.stdio:
-            _serve_stdio(app, runtime)
+            _serve_stdio(app, runtime, alone)
         else:
             _serve_http(options, app, runtime)
 
 
-def _serve_stdio(app: App, runtime: Runtime) -> None:
+def _serve_stdio(app: App, runtime: Runtime, alone: Callable[[], None]) -> None:
     from hearth.mcp import server, stdio
 
     _settle()
-    stdio.serve(app, server.build(app), runtime.cancelled)
+    stdio.serve(app, server.build(app), runtime.cancelled, alone)
 
 
 def _serve_http(options: Globals, app: App, runtime: Runtime) -> None:
@@ -130,13 +131,12 @@ def _worker(runtime: Runtime) -> Iterator[None]:
             presence.hand_over(runtime)
 
 
-def _end_anyway(runtime: Runtime, heard: interrupts.Heard) -> None:
-    """End the process a moment after the grace, if it has not ended by then."""
-    seconds = runtime.settings.serve.shutdown_grace_s + EXIT_S
+def _end_anyway(runtime: Runtime, heard: interrupts.Heard, seconds: float) -> None:
+    """End the process after that time, if it has not ended by then."""
 
     def end() -> None:
         time.sleep(seconds)
         runtime.log.warning("the server did not end in time and was ended")
-        os._exit(heard.exit_status or 1)
+        os._exit(heard.exit_status or 0)
 
     threading.Thread(target=end, name="deadline", daemon=True).start()

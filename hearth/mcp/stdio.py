@@ -10,7 +10,7 @@ import asyncio
 import contextlib
 import os
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 import anyio
@@ -48,13 +48,16 @@ def own_streams() -> Iterator[tuple[BinaryIO, BinaryIO]]:
         os.dup2(kept[1], 1)
 
 
-def serve(app: App, server: Server[Any], stop: Cancellation) -> None:
-    """Serve until standard input ends or `stop` is set; what is held then gets `serve.shutdown_grace_s`."""
+def serve(app: App, server: Server[Any], stop: Cancellation, alone: Callable[[], None]) -> None:
+    """Serve until standard input ends, which `alone` is told, or until `stop` is set; what is held then gets
+    `serve.shutdown_grace_s`."""
     with own_streams() as (source, target):
-        asyncio.run(_serve(app, server, stop, source, target))
+        asyncio.run(_serve(app, server, stop, alone, source, target))
 
 
-async def _serve(app: App, server: Server[Any], stop: Cancellation, source: BinaryIO, target: BinaryIO) -> None:
+async def _serve(
+    app: App, server: Server[Any], stop: Cancellation, alone: Callable[[], None], source: BinaryIO, target: BinaryIO
+) -> None:
     loop = asyncio.get_running_loop()
     stopped = asyncio.Event()
     incoming, read = anyio.create_memory_object_stream[SessionMessage | Exception](WINDOW)
@@ -70,6 +73,8 @@ async def _serve(app: App, server: Server[Any], stop: Cancellation, source: Bina
     app.close()
     if stop.is_set():
         await _until_idle(app)
+    else:
+        alone()  # nobody is left to be answered
     app.cancel()
     for task in tasks:
         task.cancel()

@@ -56,4 +56,8 @@ def test_a_test_that_holds_a_fault_exists(fault: str, test: str) -> None:
 @cache
 def _tests_in(source: Path) -> set[str]:
     tree = ast.parse(source.read_text(encoding="utf-8"))
-    return {node.name for node in ast.walk(tree) if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and node.name.startswith("test_")}
+    return {
+        node.name
+        for node in ast.walk(tree)
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and node.name.startswith("test_")
+    }

@@ -8,7 +8,9 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+import threading
+import time
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -105,3 +107,11 @@ def served(
             if process.poll() is None:
                 process.kill()
             process.communicate()
+
+
+def until(found: Callable[[], bool]) -> None:
+    """Wait for something that no handle tells, such as what a program did to a file."""
+    deadline = time.monotonic() + 10
+    while not found():
+        assert time.monotonic() < deadline
+        threading.Event().wait(0.01)

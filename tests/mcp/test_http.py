@@ -150,19 +150,12 @@ def test_a_client_that_goes_away_takes_its_call_back(server: Server, work: Path)
                 f"Mcp-Method: tools/call\r\nMcp-Name: machine\r\nContent-Length: {len(body)}\r\n\r\n{body}"
             ).encode()
         )
-        until(lambda: (work / "pid").exists())
+        processes.until(lambda: (work / "pid").exists())
         pid = int((work / "pid").read_text())
         running = server.call("machine", operation="process_list", pids=[pid])
         assert len(running["processes"]) == 1
     waited = server.call("machine", operation="process_wait", pid=pid, timeout_ms=8_000)
     assert waited["state"] == "completed"
-
-
-def until(found: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 8
-    while not found():
-        assert time.monotonic() < deadline
-        threading.Event().wait(0.01)
 
 
 @pytest.mark.skipif(WINDOWS, reason="Windows has no signal that asks a process to end and can be sent to another one")
@@ -174,7 +167,7 @@ def test_a_held_call_ends_with_the_grace_and_its_program_with_it(work: Path, mon
         given = {"operation": "exec", "command": "python3", "args": ["-c", program]}
         thread = threading.Thread(target=lambda: answers.append(server.call("machine", **given)))
         thread.start()
-        until(lambda: (work / "began").exists())
+        processes.until(lambda: (work / "began").exists())
         started = time.monotonic()
         server.process.terminate()
         assert server.process.wait(6) == 143

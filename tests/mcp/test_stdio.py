@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from hearth.platforms.local import local_host
 from tests.conftest import Done
 from tests.marks import WINDOWS
 from tests.mcp import processes
@@ -117,11 +118,15 @@ def test_a_line_that_is_no_json_harms_only_itself(pipes: Pipes) -> None:
     assert answers[-1]["result"]["structuredContent"]["state"] == "completed"
 
 
-def test_the_server_ends_with_its_client_and_so_does_what_it_runs(pipes: Pipes) -> None:
-    pipes.call(1, "machine", operation="exec", command="python3", args=["-c", "import time; time.sleep(60)"])
+def test_the_server_ends_with_its_client_and_so_does_what_it_runs(pipes: Pipes, work: Path) -> None:
+    program = "import os, pathlib, time; pathlib.Path('new').write_text(str(os.getpid()))"
+    program += "; os.rename('new', 'pid'); time.sleep(60)"
+    pipes.call(1, "machine", operation="exec", command="python3", args=["-c", program])
+    processes.until((work / "pid").exists)
     assert pipes.process.stdin is not None
     pipes.process.stdin.close()
     assert pipes.process.wait(5) == 0
+    assert local_host().process_start(int((work / "pid").read_text())) is None
 
 
 def test_a_cancelled_call_is_taken_back(pipes: Pipes) -> None:
