@@ -113,26 +113,19 @@ class Guard:
         await self._app(scope, _again(body, receive), send)
 
     async def _read(self, receive: Receive) -> bytes | None:
-        """The whole body; None when it is too large."""
-        message = await receive()
-        if message["type"] == "http.disconnect":
-            raise Disconnected
-        if not message.get("more_body"):
-            return self._bounded(message.get("body", b""))
-        parts = [message.get("body", b"")]
-        size = len(parts[0])
-        while message.get("more_body"):
+        """The whole body; None as soon as it is too large."""
+        parts: list[bytes] = []
+        size = 0
+        while True:
             message = await receive()
             if message["type"] == "http.disconnect":
                 raise Disconnected
-            parts.append(message.get("body", b""))
-            size += len(parts[-1])
+            parts.append(message["body"])
+            size += len(message["body"])
             if size > self._bounds.body_bytes:
                 return None
-        return b"".join(parts)
-
-    def _bounded(self, body: bytes) -> bytes | None:
-        return body if len(body) <= self._bounds.body_bytes else None
+            if not message["more_body"]:
+                return b"".join(parts)
 
 
 def _again(body: bytes, receive: Receive) -> Receive:

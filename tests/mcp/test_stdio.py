@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import socket
 import subprocess
@@ -46,55 +47,58 @@ class Pipes:
         self.request(id_, "tools/call", name=tool, arguments=arguments)
 
 
-@pytest.fixture
-def pipes(work: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Pipes]:
-    monkeypatch.setenv("PYTHONIOENCODING", "cp1252")  # as consoles of Windows have it
+@contextlib.contextmanager
+def started(work: Path, home: Path | None = None, **environment: str) -> Iterator[Pipes]:
     given = processes.words("--stdio", "--no-worker", "--root", str(work), "--verbose")
     with subprocess.Popen(
-        given, cwd=work, env=processes.environment(), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
+        given, cwd=work, env=processes.environment(home) | environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
     ) as process:  # fmt: skip
         yield Pipes(process)
         process.kill()
 
 
-def test_calls_are_answered_on_standard_output_and_nothing_else_is(pipes: Pipes) -> None:
-    pipes.request(1, "server/discover")
-    assert pipes.receive()["result"]["supportedVersions"] == ["2026-07-28"]
-    pipes.call(2, "machine", operation="exec", command="python3", args=["-c", "print('noise'); raise SystemExit(3)"])
-    answer = pipes.receive()
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pipes]:
+    """One server for all tests that leave it as it is: it takes most of a second to start. Its console is one of
+    Windows, as far as it knows."""
+    work = tmp_path_factory.mktemp("work")
+    with started(work, work / "home", PYTHONIOENCODING="cp1252") as made:
+        made.request(0, "server/discover")
+        assert made.receive()["result"]["supportedVersions"] == ["2026-07-28"]
+        yield made
+
+
+@pytest.fixture
+def pipes(work: Path) -> Iterator[Pipes]:
+    with started(work) as made:
+        yield made
+
+
+def test_calls_are_answered_on_standard_output_and_nothing_else_is(shared: Pipes) -> None:
+    shared.call(2, "machine", operation="exec", command="python3", args=["-c", "print('noise'); raise SystemExit(3)"])
+    answer = shared.receive()
     assert answer["id"] == 2
     assert answer["result"]["structuredContent"]["stdout"].strip() == "noise"
 
 
-def test_text_is_utf8_and_lines_end_alike_everywhere(pipes: Pipes, work: Path) -> None:
-    pipes.call(1, "fs", operation="write", path="a.txt", data="wörld 🌍\n")
-    line = pipes.line()
+def test_text_is_utf8_and_lines_end_alike_everywhere(shared: Pipes) -> None:
+    shared.call(1, "fs", operation="write", path="a.txt", data="wörld 🌍\n")
+    line = shared.line()
     assert line.endswith(b"}\n")
     assert json.loads(line)["result"]["structuredContent"]["state"] == "completed"
-    assert (work / "a.txt").read_bytes() == "wörld 🌍\n".encode()
-    pipes.call(2, "fs", operation="read", path="a.txt")
-    assert pipes.receive()["result"]["structuredContent"]["data"] == "wörld 🌍\n"
+    shared.call(2, "fs", operation="read", path="a.txt")
+    assert shared.receive()["result"]["structuredContent"]["data"] == "wörld 🌍\n"
 
 
-def test_a_program_finds_nothing_of_the_protocol_on_its_input(pipes: Pipes) -> None:
-    pipes.call(
+def test_a_program_finds_nothing_of_the_protocol_on_its_input(shared: Pipes) -> None:
+    shared.call(
         1, "machine", operation="exec", command="python3", args=["-c", "import sys; print(repr(sys.stdin.read()))"]
     )
-    pipes.call(2, "machine", operation="host_info")
-    answers = {answer["id"]: answer["result"]["structuredContent"] for answer in (pipes.receive(), pipes.receive())}
+    shared.call(2, "machine", operation="host_info")
+    answers = {answer["id"]: answer["result"]["structuredContent"] for answer in (shared.receive(), shared.receive())}
     assert answers[1]["stdout"].strip() == "''"
     assert answers[2]["state"] == "completed"
-
-
-def test_over_pipes_no_port_is_needed(work: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        monkeypatch.setenv("HEARTH_SERVE_PORT", str(taken.getsockname()[1]))
-        given = processes.words("--stdio", "--no-worker", "--root", str(work))
-        done = subprocess.run(
-            given, env=processes.environment(), input=b"", capture_output=True, check=False, timeout=15
-        )
-        assert (done.returncode, done.stdout) == (0, b"")
 
 
 def test_the_former_handshake_is_understood(pipes: Pipes) -> None:
@@ -106,19 +110,23 @@ def test_the_former_handshake_is_understood(pipes: Pipes) -> None:
     assert pipes.receive()["result"]["isError"] is True
 
 
-def test_a_line_that_is_no_json_harms_only_itself(pipes: Pipes) -> None:
-    pipes.request(1, "server/discover")
-    pipes.receive()
-    pipes.send(b'{"jsonrpc": "2.0", "id": 2, "method": "a\x0bb"}')
-    pipes.send(b"nonsense")
-    pipes.call(3, "machine", operation="host_info")
-    answers = [pipes.receive()]
+def test_a_line_that_is_no_json_harms_only_itself(shared: Pipes) -> None:
+    shared.send(b'{"jsonrpc": "2.0", "id": 2, "method": "a\x0bb"}')
+    shared.send(b"nonsense")
+    shared.call(3, "machine", operation="host_info")
+    answers = [shared.receive()]
     while answers[-1].get("id") != 3:
-        answers.append(pipes.receive())
+        answers.append(shared.receive())
     assert answers[-1]["result"]["structuredContent"]["state"] == "completed"
 
 
-def test_the_server_ends_with_its_client_and_so_does_what_it_runs(pipes: Pipes, work: Path) -> None:
+def test_the_server_ends_with_its_client_and_so_does_what_it_runs(work: Path) -> None:
+    with contextlib.ExitStack() as stack:
+        taken = stack.enter_context(socket.create_server(("127.0.0.1", 0)))  # over pipes no port is needed
+        _ends(stack.enter_context(started(work, HEARTH_SERVE_PORT=str(taken.getsockname()[1]))), work)
+
+
+def _ends(pipes: Pipes, work: Path) -> None:
     program = "import os, pathlib, time; pathlib.Path('new').write_text(str(os.getpid()))"
     program += "; os.rename('new', 'pid'); time.sleep(60)"
     pipes.call(1, "machine", operation="exec", command="python3", args=["-c", program])
@@ -129,13 +137,11 @@ def test_the_server_ends_with_its_client_and_so_does_what_it_runs(pipes: Pipes, 
     assert local_host().process_start(int((work / "pid").read_text())) is None
 
 
-def test_a_cancelled_call_is_taken_back(pipes: Pipes) -> None:
-    pipes.request(1, "server/discover")
-    pipes.receive()
-    pipes.call(2, "machine", operation="exec", command="python3", args=["-c", "import time; time.sleep(60)"])
-    pipes.send(b'{"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 2}}')
-    pipes.call(3, "machine", operation="host_info")
-    assert pipes.receive()["id"] == 3
+def test_a_cancelled_call_is_taken_back(shared: Pipes) -> None:
+    shared.call(2, "machine", operation="exec", command="python3", args=["-c", "import time; time.sleep(60)"])
+    shared.send(b'{"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 2}}')
+    shared.call(3, "machine", operation="host_info")
+    assert shared.receive()["id"] == 3
 
 
 @pytest.mark.skipif(WINDOWS, reason="Windows has no signal that asks a process to end and can be sent to another one")
