@@ -124,7 +124,8 @@ def _shorter(
         return answer, made, text
     for _ in range(SHORTER_TRIES):
         share = room / _size(text) * 0.9
-        bound = max(LEAST_CONTENT, int(runtime.settings.max_output_bytes * share))
+        given = min(runtime.settings.max_output_bytes, made.get("length") or _size(text))
+        bound = max(LEAST_CONTENT, int(given * share))
         runtime = runtime.for_call(settings=replace(runtime.settings, max_output_bytes=bound))
         if items and made.get(items) and any(field.name == "limit" for field in fields_of(model)):
             value = {**value, "limit": max(1, int(len(made[items]) * share))}
