@@ -153,6 +153,7 @@ class ServeSettings:
     answer_max_bytes: Annotated[
         int, Ge(4_096), Le(1024 * 1024), Narrows.SMALLER, Help("Most bytes of one answer; more goes into an artifact.")
     ] = 24 * 1024
+    lane: Annotated[bool, Help("Answer plain calls without the SDK, which takes three times as long.")] = True
     shutdown_grace_s: Annotated[
         int, Ge(0), Le(3_600), Help("Seconds that calls get to end once the server was told to stop.")
     ] = 5

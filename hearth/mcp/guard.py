@@ -110,7 +110,7 @@ class Guard:
             refused = Refusal(413, f"a request has at most {self._bounds.body_bytes} bytes")
             await _refuse(refused, scope, send, close=True)
             return
-        await self._app(scope, _again(body, receive), send)
+        await self._app(scope, again(body, receive), send)
 
     async def _read(self, receive: Receive) -> bytes | None:
         """The whole body; None as soon as it is too large."""
@@ -128,7 +128,7 @@ class Guard:
                 return b"".join(parts)
 
 
-def _again(body: bytes, receive: Receive) -> Receive:
+def again(body: bytes, receive: Receive) -> Receive:
     """A `receive` that gives the body once more, whole, and then what comes."""
     given = False
 

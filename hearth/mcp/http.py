@@ -160,14 +160,19 @@ def guarded(app: App, inner: Asgi, port: int) -> Guard:
 
 @contextlib.asynccontextmanager
 async def protocol(server: Server[Any], app: App) -> AsyncIterator[Asgi]:
-    """The SDK's ASGI app; both eras, without sessions."""
+    """What speaks the protocol, as an ASGI app; both eras, without sessions."""
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+
+    from hearth.mcp.lane import HttpLane, Lane
 
     manager = StreamableHTTPSessionManager(
         server, stateless=True, max_request_body_size=app.runtime.settings.serve.max_body_bytes
     )
     async with manager.run():
-        yield manager.handle_request
+        if app.runtime.settings.serve.lane:
+            yield HttpLane(Lane(app), manager.handle_request)
+        else:
+            yield manager.handle_request
 
 
 class _Connections:
