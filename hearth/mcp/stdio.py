@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
 import os
 import threading
 from collections.abc import Callable, Iterator
@@ -16,6 +17,8 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import anyio
 from mcp.shared.message import SessionMessage
 from mcp_types import jsonrpc_message_adapter
+
+from hearth.mcp.lane import MAX_BODY, Lane, Taken
 
 if TYPE_CHECKING:
     from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
@@ -62,10 +65,12 @@ async def _serve(
     stopped = asyncio.Event()
     incoming, read = anyio.create_memory_object_stream[SessionMessage | Exception](WINDOW)
     write, outgoing = anyio.create_memory_object_stream[SessionMessage](0)
-    reader = threading.Thread(target=_read, args=(source, loop, incoming, stopped), name="stdin", daemon=True)
+    pipe = _Pipe(target)
+    lane = _PipeLane(Lane(app), pipe) if app.runtime.settings.serve.lane else None
+    reader = threading.Thread(target=_read, args=(source, loop, incoming, lane, stopped), name="stdin", daemon=True)
     tasks = [
         asyncio.ensure_future(server.run(read, write, server.create_initialization_options())),
-        asyncio.ensure_future(_write(outgoing, target)),
+        asyncio.ensure_future(_write(outgoing, pipe)),
     ]
     reader.start()
     with stop.calls(lambda: loop.call_soon_threadsafe(stopped.set)):
@@ -81,11 +86,18 @@ async def _serve(
     await asyncio.wait(tasks, timeout=1)
 
 
-def _read(source: BinaryIO, loop: asyncio.AbstractEventLoop, incoming: Incoming, stopped: asyncio.Event) -> None:
+def _read(
+    source: BinaryIO,
+    loop: asyncio.AbstractEventLoop,
+    incoming: Incoming,
+    lane: _PipeLane | None,
+    stopped: asyncio.Event,
+) -> None:
     with contextlib.suppress(OSError, ValueError, RuntimeError):  # such as a loop that has ended
         while line := source.readline(MAX_LINE_BYTES):
-            # Waited for, so that no more is read than is handled.
-            asyncio.run_coroutine_threadsafe(incoming.send(_message(line)), loop).result()
+            if lane is None or not lane.takes(line, loop):
+                # Waited for, so that no more is read than is handled.
+                asyncio.run_coroutine_threadsafe(incoming.send(_message(line)), loop).result()
     with contextlib.suppress(RuntimeError):
         loop.call_soon_threadsafe(stopped.set)
 
@@ -97,11 +109,79 @@ def _message(line: bytes) -> SessionMessage | Exception:
         return error  # which the SDK answers
 
 
-async def _write(outgoing: MemoryObjectReceiveStream[SessionMessage], target: BinaryIO) -> None:
+async def _write(outgoing: MemoryObjectReceiveStream[SessionMessage], pipe: _Pipe) -> None:
     async for message in outgoing:
-        text = message.message.model_dump_json(by_alias=True, exclude_unset=True)
-        target.write(text.encode() + b"\n")
-        target.flush()
+        pipe.write(message.message.model_dump_json(by_alias=True, exclude_unset=True))
+
+
+class _Pipe:
+    """Standard output, whose reader may go away."""
+
+    def __init__(self, target: BinaryIO) -> None:
+        self._target = target
+
+    def write(self, text: str) -> None:
+        with contextlib.suppress(OSError):
+            self._target.write(text.encode() + b"\n")
+            self._target.flush()
+
+
+class _PipeLane:
+    """The short way over pipes. What it holds can be cancelled as what the SDK holds."""
+
+    def __init__(self, lane: Lane, pipe: _Pipe) -> None:
+        self._lane = lane
+        self._pipe = pipe
+        self._settled = False
+        self._room = threading.BoundedSemaphore(WINDOW)
+        self._taken: set[int | str] = set()
+        self._held: dict[int | str, asyncio.Task[None]] = {}
+
+    def takes(self, line: bytes, loop: asyncio.AbstractEventLoop) -> bool:
+        """Begin to answer a line, or to cancel what it names; false where it is not the lane's. For the thread that
+        reads."""
+        try:
+            message = json.loads(line) if len(line) <= MAX_BODY else None
+        except (ValueError, RecursionError):
+            return False
+        if not self._settled:
+            # The first request says which era the connection is of, and the SDK must know.
+            self._settled = isinstance(message, dict) and "id" in message
+            return False
+        if (named := _cancelled(message)) is not None and named in self._taken:
+            loop.call_soon_threadsafe(self._cancel, named)
+            return True
+        taken = self._lane.take(message)
+        if taken is None or taken.id in self._taken:
+            return False
+        self._room.acquire()
+        self._taken.add(taken.id)
+        loop.call_soon_threadsafe(self._begin, taken)
+        return True
+
+    def _begin(self, taken: Taken) -> None:
+        self._held[taken.id] = asyncio.ensure_future(self._answer(taken))
+
+    def _cancel(self, id_: int | str) -> None:
+        if id_ in self._held:
+            self._held[id_].cancel()
+
+    async def _answer(self, taken: Taken) -> None:
+        try:
+            self._pipe.write(await self._lane.answer(taken, {}))
+        finally:
+            del self._held[taken.id]
+            self._taken.discard(taken.id)
+            self._room.release()
+
+
+def _cancelled(message: Any) -> int | str | None:
+    """The request that a notification cancels."""
+    if not isinstance(message, dict) or message.get("method") != "notifications/cancelled":
+        return None
+    params = message.get("params")
+    named = params.get("requestId") if isinstance(params, dict) else None
+    return named if isinstance(named, (int, str)) else None
 
 
 async def _until_idle(app: App) -> None:
