@@ -55,6 +55,9 @@ class Connection(HttpToolsProtocol):
         if self._head_bytes > self._limits.head_bytes:
             self._end(b"431 Request Header Fields Too Large", "the head of the request is too large")
 
+    def on_header(self, name: bytes, value: bytes) -> None:
+        super().on_header(name, value.strip(b" \t"))  # RFC 9110, 5.5: blanks around a value are not a part of it
+
     def on_headers_complete(self) -> None:
         self._disarm()
         self._head_bytes = 0

@@ -44,6 +44,11 @@ def test_what_a_page_can_send_is_refused(server: Live, headers: dict[str, str], 
         assert connection.getresponse().status == status
 
 
+def test_blanks_around_the_value_of_a_header_do_not_count(server: Live) -> None:
+    data = f"GET /healthz HTTP/1.1\r\nHost: \t localhost:{server.port}  \t\r\nConnection: close\r\n\r\n"
+    assert server.exchange(data.encode()).startswith(b"HTTP/1.1 200 ")
+
+
 def test_a_large_body_is_refused_before_it_is_sent(server: Live) -> None:
     assert server.exchange(head(server, "Content-Length: 999999999")).startswith(b"HTTP/1.1 413 ")
 
