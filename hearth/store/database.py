@@ -174,6 +174,7 @@ class Store:
         if not self._writing.acquire(timeout=wait_ms / 1000):
             raise DatabaseBusy(f"{self.path} is being written by another thread")
         try:
+            self._refuse_closed()
             with translated(self.path):
                 if wait_ms != BUSY_TIMEOUT_MS:
                     self._writer.execute(f"PRAGMA busy_timeout = {wait_ms}")
@@ -209,6 +210,7 @@ class Store:
     @contextlib.contextmanager
     def read(self) -> Iterator[sqlite3.Connection]:
         """A view of one moment, on one of at most four connections. Raises `DatabaseBusy` when none gets free."""
+        self._refuse_closed()
         self._catch_up()
         if not self._reader_slots.acquire(timeout=BUSY_TIMEOUT_MS / 1000):
             raise DatabaseBusy(f"{MAX_READERS} threads already read {self.path}")
@@ -251,18 +253,26 @@ class Store:
 
     def close(self) -> None:
         """Store the events that wait, and close. A short log stays beside the database for the next process.
-        Closing twice is closing once."""
+        Closing twice is closing once. What other threads then still begin is refused."""
         if self._closed:
             return
-        self._closed = True
         if self._events is not None:
             self._events.close()
         with contextlib.suppress(DatabaseError, NoSpace):
             self._catch_up()
+        # SQLite crashes the process where a connection is closed in the midst of a statement of another thread.
+        held = self._writing.acquire(timeout=BUSY_TIMEOUT_MS / 1000)
+        self._closed = True
         while reader := self._idle_reader():
             reader.close()
-        with _log_kept(self._writer, self.path):
-            self._writer.close()
+        if held:
+            with _log_kept(self._writer, self.path):
+                self._writer.close()
+            self._writing.release()
+
+    def _refuse_closed(self) -> None:
+        if self._closed:
+            raise DatabaseError(f"{self.path} was closed")
 
 
 def count_dropped(data_dir: str, number: int) -> None:

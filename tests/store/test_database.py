@@ -10,7 +10,14 @@ from pathlib import Path
 import pytest
 
 from hearth.clock import Clock
-from hearth.errors import DatabaseBusy, DatabaseDamaged, DatabaseForeign, DatabaseReadOnly, DatabaseTooNew
+from hearth.errors import (
+    DatabaseBusy,
+    DatabaseDamaged,
+    DatabaseError,
+    DatabaseForeign,
+    DatabaseReadOnly,
+    DatabaseTooNew,
+)
 from hearth.platforms.local import local_host
 from hearth.store import creation, events
 from hearth.store.database import (
@@ -308,3 +315,31 @@ def test_a_data_directory_may_have_any_name(tmp_path: Path, name: str) -> None:
     assert count(again) == 1
     again.close()
     assert set(os.listdir(tmp_path)) == {name, "home"}
+
+
+def test_closing_waits_for_the_transaction_of_another_thread_and_refuses_later_ones(store: Store) -> None:
+    began, go = threading.Event(), threading.Event()
+
+    def write() -> None:
+        with store.write() as tx:
+            began.set()
+            go.wait(5)
+            events.insert(tx, [event()])
+
+    writing = threading.Thread(target=write)
+    writing.start()
+    assert began.wait(5)
+    closing_ = threading.Thread(target=store.close)
+    closing_.start()
+    closing_.join(0.05)
+    assert closing_.is_alive()
+    go.set()
+    for thread in (writing, closing_):
+        thread.join(5)
+    with pytest.raises(DatabaseError, match="was closed"), store.write():
+        raise AssertionError
+    with pytest.raises(DatabaseError, match="was closed"), store.read():
+        raise AssertionError
+    again = reopened(Path(store.path).parent)
+    with closing(again):
+        assert count(again) == 1
