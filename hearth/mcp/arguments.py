@@ -18,6 +18,7 @@ from hearth.operation import types_of
 
 COMMON = frozenset(field.name for field in fields_of(Common))
 # Names that hearth's predecessor had; hosts keep a list of tools for months.
+FORMER_OPERATIONS = {("task", "status"): "get"}
 FORMER = {"fs.undo": {"receipt_id": "receipt"}}
 
 
@@ -53,6 +54,8 @@ def arguments_of(arguments: Any) -> dict[str, Any]:
 
 def operation_of(tool: Tool, named: Any) -> str:
     name = named.replace("-", "_") if isinstance(named, str) else named
+    if isinstance(name, str):
+        name = FORMER_OPERATIONS.get((tool.family, name), name)
     if isinstance(name, str) and name in tool.operations:
         return name
     words = ", ".join(sorted(tool.operations))

@@ -15,14 +15,17 @@ from hearth import catalog
 from hearth.fields import Field, fields_of
 from hearth.mcp.common import Common
 from hearth.mcp.tools import READ_TWIN
-from hearth.model import Ge, Le, PathName
+from hearth.model import Cli, Ge, Le, PathName
 from hearth.operation import Effect, Family, Operation, Surface, types_of
 
 TYPES = {int: "integer", float: "number", bool: "boolean", str: "string"}
 OPERATIONS_LENGTH = 1_024  # what every host shows of one description
+MAX_BYTES = 9 * 1024
 AIM_BYTES = 6_000  # of a tool; each of its descriptions is what every call of every model pays for
 TOLD_BOUND = 1_000_000  # a larger bound helps no model
 
+
+EXACT_PATHS = frozenset(("path", "to", "cwd"))  # whose `<field>_base64` is published; it is accepted of every path
 
 # Programs and desktops do what they like; files and artifacts are this machine's own.
 OPEN_WORLD = frozenset(("machine", "task", "ui", "recipe", "run"))
@@ -45,16 +48,26 @@ class Owned:
 
 @dataclass(frozen=True, slots=True)
 class Wording:
-    """How much is said: a longer text ends with its first clause, more texts than `texts` of one field become the
-    commonest one, and more operations than `owners` are not named."""
+    """How much is said: a longer text ends with its first clause, which any of `marks` ends; more texts than `texts`
+    of one field become the commonest one; more operations than `owners` are not named; and what more than `common`
+    have is not explained, nor without `inner` what lies in the objects of a field."""
 
     length: int
     texts: int
     owners: int
+    marks: str = ";"
+    common: int = 100
+    inner: bool = True
 
 
 # From generous to terse; the first that fits is used.
-WORDINGS = (Wording(120, 4, 9), Wording(80, 2, 5), Wording(50, 2, 3), Wording(0, 1, 2))
+WORDINGS = (
+    Wording(120, 4, 9),
+    Wording(80, 2, 5),
+    Wording(50, 2, 3),
+    Wording(0, 1, 2),
+    Wording(25, 1, 1, ";:,", 2, False),
+)
 
 
 def tools() -> dict[str, list[dict[str, Any]]]:
@@ -84,17 +97,23 @@ def rows_of(family: Family) -> list[Operation]:
 
 def tool(family: Family, rows: list[Operation], name: str) -> dict[str, Any]:
     """A tool that offers these operations of a family."""
-    for wording in WORDINGS:
-        made = {
-            "name": name,
-            "description": _description(family, rows),
-            "inputSchema": _input(family, rows, wording),
-            "outputSchema": OUTPUT,
-            "annotations": _hints(family, rows),
-        }
-        if size(made) <= AIM_BYTES:
-            break
+    made: dict[str, Any] = {}
+    for bound in (AIM_BYTES, MAX_BYTES):
+        for wording in WORDINGS:
+            made = _worded(family, rows, name, wording)
+            if size(made) <= bound:
+                return made
     return made
+
+
+def _worded(family: Family, rows: list[Operation], name: str, wording: Wording) -> dict[str, Any]:
+    return {
+        "name": name,
+        "description": _description(family, rows),
+        "inputSchema": _input(family, rows, wording),
+        "outputSchema": OUTPUT,
+        "annotations": _hints(family, rows),
+    }
 
 
 def size(made: Any) -> int:
@@ -122,29 +141,46 @@ def _hints(family: Family, rows: list[Operation]) -> dict[str, Any]:
 def _input(family: Family, rows: list[Operation], wording: Wording) -> dict[str, Any]:
     owned: dict[str, list[Owned]] = {}
     for row in rows:
-        for field in fields_of(_input_type(family, row)):
+        for field in published(_input_type(family, row)):
             owned.setdefault(field.name, []).append(Owned(row.name, field))
     properties: dict[str, Any] = {"operation": _operation(family, rows)}
     if "operation" in owned:
         raise SchemaConflict(f"{family.name}.operation: that is what says which operation a call means")
     for name, owners in owned.items():
         properties[name] = _merged(f"{family.name}.{name}", owners, len(rows), wording)
-        if any(each.field.find(PathName) and not each.field.many for each in owners):
+        if name in EXACT_PATHS and any(each.field.find(PathName) for each in owners):
             properties[f"{name}_base64"] = {"type": "string"}
     for field in fields_of(Common):
         if field.name in properties:
             raise SchemaConflict(f"{family.name}.{field.name}: every call has another field of that name")
-        properties[field.name] = {**_value(field), "description": field.help}
+        properties[field.name] = {**_value(field, wording), "description": field.help}
     _say_once(properties)
     return {"type": "object", "properties": properties, "required": ["operation"], "additionalProperties": False}
 
 
 def _say_once(properties: dict[str, Any]) -> None:
-    """Take away what is said of a field inside a list when it stands with the field of that name beside the list."""
+    """Take away what is said of a field inside another when it stands with the field of that name beside that."""
     for outer in properties.values():
-        for name, inner in outer.get("items", outer).get("properties", {}).items():
-            if name in properties and properties[name]["type"] == inner["type"]:
-                inner.pop("description", None)
+        _take_away(_fields_in(outer), properties)
+
+
+def _take_away(inner: dict[str, Any], said: dict[str, Any]) -> None:
+    for name in inner.keys() & said.keys():
+        if inner[name]["type"] == said[name]["type"]:
+            for key in ("description", "enum", "minimum", "maximum"):
+                if key == "description" or inner[name].get(key) == said[name].get(key):
+                    inner[name].pop(key, None)
+            _take_away(_fields_in(inner[name]), _fields_in(said[name]))
+
+
+def _fields_in(schema: dict[str, Any]) -> dict[str, Any]:
+    found: dict[str, Any] = schema.get("items", schema).get("properties", {})
+    return found
+
+
+def published(model: type) -> list[Field]:
+    """The fields of an input that mean something elsewhere than at the shell."""
+    return [field for field in fields_of(model) if not ((shape := field.find(Cli)) and shape.only)]
 
 
 def _input_type(family: Family, row: Operation) -> type:
@@ -173,9 +209,11 @@ def _first_clause(text: str) -> str:
 
 def _merged(name: str, owners: list[Owned], operations: int, wording: Wording) -> dict[str, Any]:
     """One schema for a field of several operations. Raises `SchemaConflict`."""
-    first, *others = [_value(each.field) for each in owners]
+    first, *others = [_value(each.field, wording) for each in owners]
     for owner, other in zip(owners[1:], others, strict=True):
         first = _widest(f"{name} of {owners[0].operation} and {owner.operation}", first, other)
+    if len(owners) > wording.common:
+        return first
     text = _text(owners, operations, wording)
     return {**first, "description": f"{text} Each NAME=value." if owners[0].field.mapping else text}
 
@@ -202,7 +240,7 @@ def _widest(where: str, one: dict[str, Any], other: dict[str, Any]) -> dict[str,
 def _text(owners: list[Owned], operations: int, wording: Wording) -> str:
     by_text: dict[str, list[str]] = {}
     for each in owners:
-        by_text.setdefault(_shortened(each.field.help, wording.length), []).append(each.operation)
+        by_text.setdefault(_shortened(each.field.help, wording), []).append(each.operation)
     if len(by_text) > wording.texts:
         most = max(by_text, key=lambda text: len(by_text[text]))
         by_text = {most: [each.operation for each in owners]}
@@ -211,22 +249,26 @@ def _text(owners: list[Owned], operations: int, wording: Wording) -> str:
     return " ".join(f"{', '.join(names)}: {text}" for text, names in by_text.items())
 
 
-def _shortened(text: str, length: int) -> str:
-    return text if len(text) <= length else text.split(";")[0].rstrip(".") + "."
+def _shortened(text: str, wording: Wording) -> str:
+    if len(text) <= wording.length:
+        return text
+    for mark in wording.marks:
+        text = text.split(f"{mark} ")[0]
+    return text.rstrip(".") + "."
 
 
-def _value(field: Field) -> dict[str, Any]:
+def _value(field: Field, wording: Wording) -> dict[str, Any]:
     """The schema of a field's values."""
     if field.mapping:
         return {"type": "array", "items": {"type": "string"}}
     if field.many:
-        return {"type": "array", "items": _item(field, field.item_metadata)}
-    return _item(field, field.metadata)
+        return {"type": "array", "items": _item(field, field.item_metadata, wording)}
+    return _item(field, field.metadata, wording)
 
 
-def _item(field: Field, facts: tuple[Any, ...]) -> dict[str, Any]:
+def _item(field: Field, facts: tuple[Any, ...], wording: Wording) -> dict[str, Any]:
     if field.is_model:
-        return _object(field.base)
+        return _object(field.base, wording)
     if field.choices:
         return {"type": "string", "enum": list(field.choices)}
     if field.base not in TYPES:
@@ -234,11 +276,15 @@ def _item(field: Field, facts: tuple[Any, ...]) -> dict[str, Any]:
     return {"type": TYPES[field.base], **_bounds(facts)}
 
 
-def _object(model: type) -> dict[str, Any]:
+def _object(model: type, wording: Wording) -> dict[str, Any]:
     fields = fields_of(model)
     made: dict[str, Any] = {
         "type": "object",
-        "properties": {field.name: {**_value(field), "description": field.help} for field in fields},
+        "properties": {
+            field.name: _value(field, wording)
+            | ({"description": _shortened(field.help, wording)} if wording.inner else {})
+            for field in fields
+        },
     }
     if required := [field.name for field in fields if field.required]:
         made["required"] = required

@@ -88,6 +88,10 @@ def test_wrong_pairs_are_named_by_their_place() -> None:
     ]
 
 
+def test_a_former_name_of_an_operation_is_understood() -> None:
+    assert call_of(tool("task"), {"operation": "status", "id": "job_1"}).operation == "task.get"
+
+
 def test_a_former_name_of_a_field_is_understood() -> None:
     call = call_of(tool("fs"), {"operation": "undo", "receipt_id": "rec_1"})
     assert call.value == {"receipt": "rec_1"}

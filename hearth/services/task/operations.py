@@ -1,6 +1,6 @@
 """The rows of the task family."""
 
-from hearth.operation import Effect, Family, Operation
+from hearth.operation import Effect, Family, Operation, Surface
 
 FAMILY = Family(
     "task",
@@ -66,6 +66,7 @@ FAMILY = Family(
             Effect.READ,
             "Say everything about a job; another name of get.",
             examples=("hearth task status job_01m8ptc6",),
+            surfaces=Surface.ALL & ~Surface.MCP,  # where both names are understood, and one is enough to read
         ),
         Operation(
             "logs",
