@@ -98,10 +98,9 @@ def build(app: App, **more: Any) -> Server[Any]:
         "on_read_resource": read_resource,
         # Without it each call would look through tools/list for headers that no tool of hearth's has.
         "get_tool_input_schema": lambda _: None,
+        "cache_hints": HINTS,
     }
-    server: Server[Any] = Server(
-        "hearth", version=__version__, instructions=INSTRUCTIONS, cache_hints=HINTS, **(handlers | more)
-    )
+    server: Server[Any] = Server("hearth", version=__version__, instructions=INSTRUCTIONS, **(handlers | more))
     server.middleware.clear()  # OpenTelemetry, which nobody here listens to
     return server
 
