@@ -91,10 +91,15 @@ class RetentionSettings:
     artifacts_max_bytes: Annotated[
         int, Ge(0), Le(1 << 50), Help("Most bytes of artifacts that are not pinned; the oldest go first.")
     ] = 20 * 1024**3
-    jobs_days: Annotated[int, Ge(1), Le(36_500), Help("Days that jobs are kept after they ended.")] = 30
+    jobs_days: Annotated[
+        int, Ge(1), Le(36_500), Help("Days that jobs and calls that were answered pending are kept after they ended.")
+    ] = 30
     jobs_max: Annotated[int, Ge(0), Le(100_000_000), Help("Most ended jobs that are kept; the oldest go first.")] = (
         100_000
     )
+    mailbox_days: Annotated[
+        int, Ge(1), Le(36_500), Help("Days that a conversation can be told what ended, received or not.")
+    ] = 30
 
 
 @model

@@ -62,12 +62,22 @@ def _configured(runtime: Runtime, given: Serve) -> Runtime:
 def _run(options: Globals, runtime: Runtime, given: Serve, alone: Callable[[], None]) -> None:
     from hearth.mcp.app import App
 
-    app = App(runtime)
-    with _worker(runtime) if given.worker else contextlib.nullcontext():
+    app = App(runtime, conversation=_own_conversation() if given.stdio else None)
+    with contextlib.ExitStack() as stack:
+        stack.callback(app.end)
+        if given.worker:
+            stack.enter_context(_worker(runtime))
         if given.stdio:
             _serve_stdio(app, runtime, alone)
         else:
             _serve_http(options, app, runtime)
+
+
+def _own_conversation() -> str:
+    """That of the one client, which has this process for itself."""
+    from hearth import conversations
+
+    return conversations.fingerprint(conversations.Kind.STDIO, os.urandom(16).hex())
 
 
 def _serve_stdio(app: App, runtime: Runtime, alone: Callable[[], None]) -> None:

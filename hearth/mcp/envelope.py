@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from hearth import artifacts, catalog, check
 from hearth.dispatch import Answer
 from hearth.document import document
-from hearth.errors import HearthError, InternalError
+from hearth.errors import Cancelled, HearthError, InternalError
 from hearth.fields import fields_of
 from hearth.model import Items, State
 from hearth.operation import Effect, types_of
@@ -43,6 +43,11 @@ class Reply:
     is_error: bool = False
     blocks: tuple[dict[str, Any], ...] = ()
 
+    def telling(self, **more: Any) -> Reply:
+        """The same with more fields."""
+        document = {**self.document, **more}
+        return replace(self, text=f"{self.text[:-1]},{encode(more)[1:]}", document=document)
+
     def result(self) -> dict[str, Any]:
         """A CallToolResult."""
         return {
@@ -64,9 +69,9 @@ def reply(runtime: Runtime, answer: Answer, value: dict[str, Any], room: int) ->
     text = encode(made)
     if answer.error is not None:
         return _failure(made, text, answer.error)
-    if _size(text) > room:
+    if size(text) > room:
         answer, made, text = _shorter(runtime, answer, value, made, text, room)
-    if _size(text) > room:
+    if size(text) > room:
         made = _spill(runtime, answer.operation, made, text, room)
         text = encode(made)
     return Reply(text, made, blocks=(*_links(answer.operation, made, text), *_image(runtime, answer)))
@@ -78,10 +83,15 @@ def failure(error: HearthError) -> Reply:
     return _failure(made, encode(made), error)
 
 
+def cancelled() -> Reply:
+    """The reply of a call that was taken back before it began."""
+    return failure(Cancelled("the call was cancelled"))
+
+
 def _failure(made: dict[str, Any], text: str, error: HearthError) -> Reply:
     # `failed`, `conflict` and the like are outcomes, which a model reads like any other.
     is_error = made["state"] == State.BLOCKED.value or isinstance(error, InternalError)
-    if _size(text) > ERROR_BYTES:
+    if size(text) > ERROR_BYTES:
         made = {**made, "error": _short_error(made["error"])}
         text = encode(made)
     return Reply(text, made, is_error=is_error)
@@ -98,14 +108,14 @@ def _short_error(error: dict[str, Any]) -> dict[str, Any]:
     made["details"] = {"problems": []} if problems else {}
     for problem in problems:
         longer = [*made["details"]["problems"], {name: str(text)[:200] for name, text in problem.items()}]
-        if _size(encode({**made, "details": {"problems": longer}})) > ERROR_BYTES - 200:
+        if size(encode({**made, "details": {"problems": longer}})) > ERROR_BYTES - 200:
             made["details"]["more_problems"] = len(problems) - len(longer) + 1
             break
         made["details"]["problems"] = longer
     return made
 
 
-def _size(text: str) -> int:
+def size(text: str) -> int:
     return len(text) if text.isascii() else len(text.encode())
 
 
@@ -123,8 +133,8 @@ def _shorter(
     if row.effect is not Effect.READ or not ("next_cursor" in made or "next_offset" in made):
         return answer, made, text
     for _ in range(SHORTER_TRIES):
-        share = room / _size(text) * 0.9
-        given = min(runtime.settings.max_output_bytes, made.get("length") or _size(text))
+        share = room / size(text) * 0.9
+        given = min(runtime.settings.max_output_bytes, made.get("length") or size(text))
         bound = max(LEAST_CONTENT, int(given * share))
         runtime = runtime.for_call(settings=replace(runtime.settings, max_output_bytes=bound))
         if items and made.get(items) and any(field.name == "limit" for field in fields_of(model)):
@@ -136,7 +146,7 @@ def _shorter(
         answer = replace(answer, result=result, state=result.state)
         made = document(answer)
         text = encode(made)
-        if _size(text) <= room:
+        if size(text) <= room:
             break
     return answer, made, text
 
@@ -160,14 +170,14 @@ def _spill(runtime: Runtime, operation: str, made: dict[str, Any], text: str, ro
         except (HearthError, OSError) as error:
             runtime.log.warning(f"{operation}: the whole answer could not be kept: {error}")
     short = {**made, "spilled": kept}
-    sizes = {name: _size(encode(part)) for name, part in made.items() if name not in ("version", "state")}
-    left = _size(encode(short))
+    sizes = {name: size(encode(part)) for name, part in made.items() if name not in ("version", "state")}
+    left = size(encode(short))
     for name in sorted(sizes, key=lambda name: -sizes[name]):
         if left <= room:
             break
         short[name] = None
         kept["fields"].append(name)
-        left = _size(encode(short))
+        left = size(encode(short))
     if kept["artifact"] is None:
         short["state"] = State.PARTIAL.value
     return short

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from hearth.errors import NotLoopback, PortTaken, SystemRefused
 from hearth.mcp.connections import Connection, Limits
+from hearth.mcp.deliveries import told
 from hearth.mcp.guard import NAMES, PATH, Asgi, Bounds, Guard
 
 if TYPE_CHECKING:
@@ -170,9 +171,9 @@ async def protocol(server: Server[Any], app: App) -> AsyncIterator[Asgi]:
     )
     async with manager.run():
         if app.runtime.settings.serve.lane:
-            yield HttpLane(Lane(app), manager.handle_request)
+            yield told(HttpLane(Lane(app), manager.handle_request))
         else:
-            yield manager.handle_request
+            yield told(manager.handle_request)
 
 
 class _Connections:
@@ -189,18 +190,19 @@ class _Connections:
             listener.close()
         for each in tuple(self._state.connections):
             each.shutdown()
-        await self._until_idle(app.runtime.settings.serve.shutdown_grace_s)
+        await self._until_idle(app, app.runtime.settings.serve.shutdown_grace_s)
         app.cancel()
-        await self._until_idle(LAST_WORDS_S)
+        await self._until_idle(app, LAST_WORDS_S)
         for task in tuple(self._state.tasks):
             task.cancel()
         for each in tuple(self._state.connections):
             each.transport.abort()
 
-    async def _until_idle(self, seconds: float) -> None:
-        tasks = tuple(self._state.tasks)
-        if tasks:
-            await asyncio.wait(tasks, timeout=seconds)
+    async def _until_idle(self, app: App, seconds: float) -> None:
+        """Until no request is answered any more, and no call that was answered pending is at work."""
+        idle = asyncio.ensure_future(app.idle())
+        await asyncio.wait((*self._state.tasks, idle), timeout=seconds, return_when=asyncio.ALL_COMPLETED)
+        idle.cancel()
 
 
 async def _accept(app: App, guard: Guard, listening: Listening) -> _Connections:

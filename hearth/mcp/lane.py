@@ -19,6 +19,7 @@ from pydantic import ValidationError
 from hearth import __version__
 from hearth.mcp import calls
 from hearth.mcp.calls import Context
+from hearth.mcp.deliveries import KEY, Delivery
 from hearth.mcp.envelope import Reply, encode
 from hearth.mcp.guard import Asgi, Receive, Scope, Send, again
 
@@ -94,9 +95,10 @@ class Lane:
             return False
         return True
 
-    async def answer(self, taken: Taken, headers: Mapping[str, str]) -> str:
+    async def answer(self, taken: Taken, headers: Mapping[str, str], delivery: Delivery | None) -> str:
         """The whole JSON-RPC message."""
-        reply = await calls.answer(self._app, taken.tool, taken.arguments, Context(taken.meta, headers))
+        context = Context(taken.meta, headers, delivery=delivery)
+        reply = await calls.answer(self._app, taken.tool, taken.arguments, context)
         return message_of(taken.id, reply)
 
 
@@ -136,7 +138,7 @@ class HttpLane:
         if taken is None or headers is None:
             await self._rest(scope, again(body, receive), send)
         else:
-            await _Exchange(receive, send).run(self._lane.answer(taken, headers))
+            await _Exchange(receive, send).run(self._lane.answer(taken, headers, scope.get(KEY)))
 
     def _take(self, headers: Mapping[str, str], body: bytes) -> Taken | None:
         try:

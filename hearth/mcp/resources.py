@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from base64 import b64encode
 from typing import TYPE_CHECKING
 
@@ -25,9 +24,8 @@ async def read(app: App, uri: str) -> ReadResourceResult:
     if not uri.startswith(SCHEME):
         raise MCPError(INVALID_PARAMS, "resource not found", {"uri": uri[:200]})
     try:
-        with app.call():
-            loop = asyncio.get_running_loop()
-            return await loop.run_in_executor(app.pool, _read, app, uri)
+        result: ReadResourceResult = await app.aside(lambda: _read(app, uri))
+        return result
     except NotFound:
         raise MCPError(INVALID_PARAMS, "resource not found", {"uri": uri[:200]}) from None
     except HearthError as error:

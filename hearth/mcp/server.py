@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from mcp.server.caching import CacheableMethod, CacheHint
@@ -20,8 +21,9 @@ from mcp_types import (
 )
 
 from hearth import __version__
-from hearth.mcp import calls, resources
+from hearth.mcp import calls, deliveries, resources
 from hearth.mcp.calls import Context
+from hearth.mcp.deliveries import Delivery
 from hearth.mcp.envelope import SCHEME
 
 if TYPE_CHECKING:
@@ -77,7 +79,7 @@ def build(app: App, **more: Any) -> Server[Any]:
         tool = app.tools.find(params.name)
         if tool is None:
             raise MCPError(INVALID_PARAMS, f"there is no tool {params.name[:100]!r}")
-        reply = await calls.answer(app, tool, params.arguments, context_of(request))
+        reply = await calls.answer(app, tool, params.arguments, context_of(app, request))
         return reply.result()
 
     async def list_resources(_: Request, __: PaginatedRequestParams | None) -> ListResourcesResult:
@@ -105,13 +107,17 @@ def build(app: App, **more: Any) -> Server[Any]:
     return server
 
 
-def context_of(request: Request) -> Context:
+def context_of(app: App, request: Request) -> Context:
     meta: dict[str, Any] = dict(request.meta or {})
-    headers = request.request.headers if request.request is not None else {}
+    headers: Mapping[str, str] = {}
+    if request.request is not None:
+        headers, delivery = request.request.headers, request.request.scope.get(deliveries.KEY)
+    else:
+        delivery = app.deliveries[request.request_id] = Delivery()
     if meta.get("progressToken") is None and meta.get("progress_token") is None:
-        return Context(meta, headers)
+        return Context(meta, headers, delivery=delivery)
 
     async def report(number: float, text: str) -> None:
         await request.session.report_progress(number, None, text)
 
-    return Context(meta, headers, report)
+    return Context(meta, headers, report, delivery)

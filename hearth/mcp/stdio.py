@@ -18,6 +18,7 @@ import anyio
 from mcp.shared.message import SessionMessage
 from mcp_types import jsonrpc_message_adapter
 
+from hearth.mcp.deliveries import Delivery
 from hearth.mcp.lane import MAX_BODY, Lane, Taken
 
 if TYPE_CHECKING:
@@ -70,7 +71,7 @@ async def _serve(
     reader = threading.Thread(target=_read, args=(source, loop, incoming, lane, stopped), name="stdin", daemon=True)
     tasks = [
         asyncio.ensure_future(server.run(read, write, server.create_initialization_options())),
-        asyncio.ensure_future(_write(outgoing, pipe)),
+        asyncio.ensure_future(_write(app, outgoing, pipe)),
     ]
     reader.start()
     with stop.calls(lambda: loop.call_soon_threadsafe(stopped.set)):
@@ -109,9 +110,12 @@ def _message(line: bytes) -> SessionMessage | Exception:
         return error  # which the SDK answers
 
 
-async def _write(outgoing: MemoryObjectReceiveStream[SessionMessage], pipe: _Pipe) -> None:
+async def _write(app: App, outgoing: MemoryObjectReceiveStream[SessionMessage], pipe: _Pipe) -> None:
     async for message in outgoing:
-        pipe.write(message.message.model_dump_json(by_alias=True, exclude_unset=True))
+        written = pipe.write(message.message.model_dump_json(by_alias=True, exclude_unset=True))
+        delivery = app.deliveries.pop(getattr(message.message, "id", None), None)
+        if delivery is not None and written:
+            delivery.written()
 
 
 class _Pipe:
@@ -120,10 +124,14 @@ class _Pipe:
     def __init__(self, target: BinaryIO) -> None:
         self._target = target
 
-    def write(self, text: str) -> None:
-        with contextlib.suppress(OSError):
+    def write(self, text: str) -> bool:
+        """Whether the reader was there."""
+        try:
             self._target.write(text.encode() + b"\n")
             self._target.flush()
+        except OSError:
+            return False
+        return True
 
 
 class _PipeLane:
@@ -168,7 +176,9 @@ class _PipeLane:
 
     async def _answer(self, taken: Taken) -> None:
         try:
-            self._pipe.write(await self._lane.answer(taken, {}))
+            delivery = Delivery()
+            if self._pipe.write(await self._lane.answer(taken, {}, delivery)):
+                delivery.written()
         finally:
             del self._held[taken.id]
             self._taken.discard(taken.id)

@@ -13,6 +13,7 @@ import pytest
 from hearth.mcp import http, server
 from hearth.mcp.app import App
 from hearth.mcp.guard import Asgi
+from hearth.mcp.pool import Limits
 from hearth.runtime import Runtime
 
 MODERN = "2026-07-28"
@@ -121,13 +122,14 @@ Opener = Callable[..., contextlib.AbstractAsyncContextManager[Wire]]
 
 
 @contextlib.asynccontextmanager
-async def opened(runtime: Runtime, **more: Any) -> AsyncIterator[Wire]:
-    app = App(runtime)
+async def opened(runtime: Runtime, *, limits: Limits | None = None, **more: Any) -> AsyncIterator[Wire]:
+    app = App(runtime, limits=limits)
     try:
         async with http.protocol(server.build(app, **more), app) as inner:
             yield Wire(http.guarded(app, inner, PORT))
     finally:
         app.cancel()
+        app.end()
 
 
 @pytest.fixture

@@ -1,0 +1,169 @@
+"""Calls that take longer than they are held: pending answers, futures, and what arrives of them."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+
+from hearth.mcp.pool import Limits
+from hearth.runtime import Runtime
+from hearth.store import conversations as rows
+from tests.mcp.conftest import Wire, opened
+
+pytestmark = pytest.mark.anyio
+UNTIL = "import os, sys, time\nwhile not os.path.exists(sys.argv[1]): time.sleep(0.01)\nprint(sys.argv[1:])"
+
+Client = Callable[..., Any]
+
+
+def client(wire: Wire, conversation: str | None = "mine", kind: str = "hearth/conversation") -> Client:
+    """Calls of one conversation; `request` names a request."""
+
+    async def call(tool: str, operation: str, *, request: str | None = None, **arguments: Any) -> Any:
+        meta = ({kind: conversation} if conversation else {}) | ({"hearth/request": request} if request else {})
+        params = {"name": tool, "arguments": {"operation": operation, **arguments}, "_meta": meta}
+        response = await wire.modern("tools/call", params, tool)
+        return response.json["result"]["structuredContent"]
+
+    return call
+
+
+def held_up(gate: Path, *more: str) -> dict[str, Any]:
+    """A program that ends once there is a file `gate`."""
+    return {"command": sys.executable, "args": ["-c", UNTIL, str(gate), *more]}
+
+
+async def arrived(call: Client, number: int = 1) -> list[dict[str, Any]]:
+    """What arrives in the next answers, until there is as much of it."""
+    found: list[dict[str, Any]] = []
+    with anyio.fail_after(4):
+        while len(found) < number:
+            found += (await call("machine", "host_info"))["arrivals"]
+            await anyio.lowlevel.checkpoint()
+    return found
+
+
+async def test_a_slow_call_answers_pending_and_its_result_arrives(wire: Wire, tmp_path: Path) -> None:
+    call = client(wire)
+    gate = tmp_path / "gate"
+    pending = await call("machine", "exec", **held_up(gate), wait_ms=20)
+    assert (pending["state"], pending["arrivals"]) == ("pending", [])
+    gate.touch()
+    (item,) = await arrived(call)
+    assert (item["seq"], item["kind"], item["id"], item["state"]) == (1, "future", pending["future_id"], "completed")
+    assert item["summary"]["operation"] == "machine.exec"
+    assert str(gate) in item["summary"]["result"]["stdout"]
+
+
+async def test_a_call_within_its_time_leaves_nothing_behind(wire: Wire, runtime: Runtime) -> None:
+    call = client(wire)
+    for _ in range(3):
+        answer = await call("machine", "exec", command=sys.executable, args=["-c", ""])
+        assert (answer["state"], answer["arrivals"]) == ("completed", [])
+    with runtime.store.read() as view:
+        assert view.execute("SELECT count(*) FROM futures").fetchone()[0] == 0
+        assert view.execute("SELECT count(*) FROM conversations").fetchone()[0] == 0
+
+
+async def test_detach_answers_pending_at_once_and_the_next_turn_delivers(wire: Wire) -> None:
+    call = client(wire)
+    pending = await call("machine", "host_info", detach=True)
+    assert pending["state"] == "pending"
+    (item,) = await arrived(call)
+    assert item["id"] == pending["future_id"]
+    assert item["summary"]["result"]["hostname"]
+
+
+async def test_arrivals_come_in_the_order_of_their_ends(wire: Wire, tmp_path: Path) -> None:
+    call, other = client(wire), client(wire, "other")
+    first, second = tmp_path / "first", tmp_path / "second"
+    ids = [(await call("machine", "exec", **held_up(gate), wait_ms=0))["future_id"] for gate in (first, second)]
+    second.touch()
+    (item,) = await arrived(call)
+    assert item["id"] == ids[1]
+    first.touch()
+    (item,) = await arrived(call)
+    assert (item["id"], item["seq"]) == (ids[0], 2)
+    assert (await other("machine", "host_info"))["arrivals"] == [], "another conversation is told nothing"
+
+
+async def test_chatgpt_is_answered_sooner_than_others(wire: Wire, tmp_path: Path) -> None:
+    gate = tmp_path / "gate"
+    call = client(wire, "session", "openai/session")
+    pending = await call("machine", "exec", **held_up(gate))
+    assert pending["state"] == "pending"
+    gate.touch()
+    assert (await arrived(call))[0]["id"] == pending["future_id"]
+
+
+async def test_an_anonymous_call_gets_a_handle_by_which_its_result_arrives(wire: Wire, tmp_path: Path) -> None:
+    gate = tmp_path / "gate"
+    nobody = client(wire, None)
+    pending = await nobody("machine", "exec", **held_up(gate), wait_ms=0)
+    gate.touch()
+    (item,) = await arrived(client(wire, pending["conversation"]))
+    assert item["id"] == pending["future_id"]
+    assert (await nobody("machine", "host_info"))["arrivals"] == []
+
+
+async def test_no_name_of_a_conversation_is_stored(wire: Wire, runtime: Runtime) -> None:
+    name = "a-name-that-nobody-else-has"
+    call = client(wire, name)
+    await call("machine", "host_info", detach=True, request="a-request-that-nobody-else-sends")
+    await call("fs", "write", path="a.txt", data="x", request="a-request-that-nobody-else-sends-2")
+    for file in Path(runtime.data_dir).rglob("*"):
+        if file.is_file():
+            content = file.read_bytes()
+            assert name.encode() not in content, file
+            assert b"that-nobody-else-sends" not in content, file
+
+
+async def test_what_waits_stops_no_short_call(runtime: Runtime, tmp_path: Path) -> None:
+    gate = tmp_path / "gate"
+    async with opened(runtime, limits=Limits(threads=4, for_short=1, of_one=4)) as wire:
+        call, other = client(wire), client(wire, "other")
+        for _ in range(9):
+            assert (await call("machine", "exec", **held_up(gate), detach=True))["state"] == "pending"
+        for _ in range(3):
+            assert (await call("machine", "host_info"))["state"] == "completed"
+            assert (await other("machine", "host_info"))["state"] == "completed"
+        gate.touch()
+        assert len(await arrived(call, 9)) == 9
+
+
+async def test_a_conversation_with_many_calls_keeps_no_other_from_its_turn(runtime: Runtime, tmp_path: Path) -> None:
+    gate, go = tmp_path / "gate", tmp_path / "go"
+    go.touch()
+    async with opened(runtime, limits=Limits(threads=4, for_short=1, of_one=2)) as wire:
+        call, other = client(wire), client(wire, "other")
+        for _ in range(9):
+            await call("machine", "exec", **held_up(gate), detach=True)
+        assert (await other("machine", "exec", **held_up(go)))["state"] == "completed"
+        gate.touch()
+        assert len(await arrived(call, 9)) == 9
+
+
+async def test_one_conversation_cannot_queue_without_end(runtime: Runtime, tmp_path: Path) -> None:
+    gate = tmp_path / "gate"
+    async with opened(runtime, limits=Limits(threads=4, for_short=1, of_one=1, waiting_of_one=3)) as wire:
+        call = client(wire)
+        for _ in range(4):
+            assert (await call("machine", "exec", **held_up(gate), detach=True))["state"] == "pending"
+        refused = await call("machine", "exec", **held_up(gate), detach=True)
+        assert (refused["state"], refused["error"]["code"]) == ("blocked", "too_many_calls")
+        gate.touch()
+        assert len(await arrived(call, 4)) == 4
+
+
+async def test_the_cursor_of_a_conversation_is_stored(wire: Wire, runtime: Runtime) -> None:
+    call = client(wire)
+    await call("machine", "host_info", detach=True)
+    (item,) = await arrived(call)
+    await call("machine", "host_info", ack=item["seq"])
+    with runtime.store.read() as view:
+        assert [each.acked for each in rows.newest_first(view, most=9)] == [1]
