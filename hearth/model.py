@@ -81,8 +81,8 @@ class Cli:
     several words are given. `names`: spellings beside --field-name, such as "-n". `completes`: "path", "operation",
     "family", "setting", or a kind of id such as "receipt". `hidden`: no option at all. `pairs`: the option may be
     repeated, and the words of all options that name the same list field make its items. `reads_file`: `@file` and `-`
-    stand for what a file or standard input holds. `only`: it has a meaning at the shell alone. `rest`: a program's words, among which hearth looks for no option
-    of its own.
+    stand for what a file or standard input holds. `only`: it has a meaning at the shell alone. `rest`: a program's
+    words, among which hearth looks for no option of its own.
     """
 
     __slots__ = ("argument", "completes", "hidden", "metavar", "more", "names", "only", "pairs", "reads_file", "rest")

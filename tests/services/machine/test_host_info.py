@@ -13,6 +13,7 @@ from typing import Any
 import psutil
 import pytest
 
+from hearth.clock import Clock
 from hearth.platforms.facts import Facts
 from hearth.runtime import Runtime
 from hearth.services.machine.host_info import HostInfo, host_info
@@ -93,3 +94,28 @@ def test_a_second_call_takes_less_than_a_tenth_of_a_second_of_processor_time(run
     before = time.process_time()
     host_info(runtime, HostInfo())
     assert time.process_time() - before < 0.1
+
+
+class Later(Clock):
+    """A clock that goes on when it is told to."""
+
+    def __init__(self) -> None:
+        self.seconds = 100.0
+
+    def monotonic(self) -> float:
+        return self.seconds
+
+
+@posix_only("Windows does not read TZ")
+def test_a_process_that_lives_long_looks_at_what_rarely_changes_now_and_then(
+    runtime: Runtime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = Later()
+    lasting = runtime.for_call(clock=clock)
+    monkeypatch.setenv("TZ", "Asia/Tokyo")
+    assert host_info(lasting, HostInfo()).time_zone == "Asia/Tokyo"
+    monkeypatch.setenv("TZ", "Europe/Paris")
+    clock.seconds += 29
+    assert host_info(lasting, HostInfo()).time_zone == "Asia/Tokyo"
+    clock.seconds += 2
+    assert host_info(lasting, HostInfo()).time_zone == "Europe/Paris"
