@@ -58,8 +58,10 @@ FAMILY = Family(
         _row(
             "schema",
             "listing:schema",
-            "Show the JSON Schemas of an operation's input and result.",
+            "Show the JSON Schemas of an operation's input and result, or of a family's tool.",
             "hearth schema fs.stat",
+            "hearth schema fs",
+            "hearth schema fs --exact",
         ),
         _row(
             "demo",

@@ -116,6 +116,22 @@ def _worded(family: Family, rows: list[Operation], name: str, wording: Wording) 
     }
 
 
+def exact(family: Family) -> dict[str, Any]:
+    """The union of what the operations of a family accept, each by its own name."""
+    from hearth import check
+
+    made: list[dict[str, Any]] = []
+    definitions: dict[str, Any] = {}
+    for row in rows_of(family):
+        own = check.input_schema(_input_type(family, row))
+        for name, definition in own.pop("$defs", {}).items():
+            if definitions.setdefault(name, definition) != definition:
+                raise SchemaConflict(f"{family.name}.{row.name}: another {name} than in the operations before it")
+        properties = {"operation": {"const": row.name}, **own["properties"]}
+        made.append({**own, "properties": properties, "required": ["operation", *own.get("required", [])]})
+    return {"oneOf": made, **({"$defs": definitions} if definitions else {})}
+
+
 def size(made: Any) -> int:
     """Bytes of JSON on the wire."""
     return len(json.dumps(made, separators=(",", ":"), ensure_ascii=False).encode())
