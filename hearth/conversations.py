@@ -8,7 +8,6 @@ was told.
 from __future__ import annotations
 
 import os
-import re
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
@@ -28,8 +27,6 @@ class Kind(StrEnum):
     HANDLE = "handle"  # minted for a call that nothing named
 
 
-_HANDLE = re.compile(r"conv_[0-9a-f]{32}")
-_KEY = re.compile(rf"({'|'.join(Kind)}):[0-9a-f]{{64}}")
 # Whose conversation is over when their process is, so that an id is all that is left to find it by.
 _BY_ID = (f"{Kind.HANDLE}:", f"{Kind.STDIO}:")
 
@@ -48,12 +45,20 @@ def new_handle() -> str:
 
 def named(name: str) -> str:
     """The key of the conversation with this name, which may be a handle."""
-    return fingerprint(Kind.HANDLE if _HANDLE.fullmatch(name) else Kind.LOCAL, name)
+    is_handle = name.startswith("conv_") and _is_hex(name[5:], 32)
+    return fingerprint(Kind.HANDLE if is_handle else Kind.LOCAL, name)
 
 
 def at_shell(word: str | None) -> str | None:
     """The key that a person means, by a name or by the key itself as lists show it."""
-    return word if word is None or _KEY.fullmatch(word) else named(word)
+    if word is None:
+        return None
+    kind, _, digest = word.partition(":")
+    return word if kind in frozenset(Kind) and _is_hex(digest, 64) else named(word)
+
+
+def _is_hex(text: str, length: int) -> bool:
+    return len(text) == length and not set(text) - set("0123456789abcdef")
 
 
 def kind_of(key: str) -> Kind:
@@ -72,3 +77,9 @@ def sees(runtime: Runtime, owner: str | None) -> bool:
     only a handle or the client of some pipes has. A shell sees all."""
     mine = own(runtime)
     return mine is None or owner is None or owner == mine or owner.startswith(_BY_ID)
+
+
+def lists(runtime: Runtime, owner: str | None) -> bool:
+    """Whether work of `owner` is in the caller's lists: its own alone. A shell's lists have all."""
+    mine = own(runtime)
+    return mine is None or owner == mine

@@ -64,20 +64,21 @@ def end(tx: sqlite3.Connection, id_: str, document: dict[str, Any], at: str) -> 
 def recover(runtime: Runtime) -> int:
     """Block the calls whose process is gone; how many. Raises `DatabaseError`."""
     with runtime.store.read() as view:
-        lost = [each for each in futures.unfinished(view) if not _lives(runtime, each)]
+        lost = [each for each in futures.unfinished(view) if not lives(runtime, each)]
     return _block(runtime, lost)
 
 
 def settled(runtime: Runtime, future: Future) -> Future:
     """The future as it is; one that nobody works on any more is blocked first. Raises `DatabaseError`."""
-    if future.has_ended or _lives(runtime, future):
+    if future.has_ended or lives(runtime, future):
         return future
     _block(runtime, [future])
     with runtime.store.read() as view:
         return futures.find(view, future.id) or future
 
 
-def _lives(runtime: Runtime, future: Future) -> bool:
+def lives(runtime: Runtime, future: Future) -> bool:
+    """Whether the process that works on it is there."""
     host = runtime.host
     return future.boot == host.boot_id() and host.process_start(future.pid) == future.pid_start
 

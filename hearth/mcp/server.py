@@ -88,8 +88,8 @@ def build(app: App, **more: Any) -> Server[Any]:
     async def list_templates(_: Request, __: PaginatedRequestParams | None) -> ListResourceTemplatesResult:
         return TEMPLATES
 
-    async def read_resource(_: Request, params: ReadResourceRequestParams) -> ReadResourceResult:
-        return await resources.read(app, str(params.uri))
+    async def read_resource(request: Request, params: ReadResourceRequestParams) -> ReadResourceResult:
+        return await resources.read(app, str(params.uri), calls.whose(app, context_of(app, request), None).key)
 
     listed = {"resultType": "complete", "tools": app.tools.listed}
     handlers: dict[str, Any] = {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
+from hearth import conversations
 from hearth.model import Cli, Ge, Help, Items, Le, Len, Pattern, State, model
 from hearth.paging import sequence, time_bound
 from hearth.runtime import Runtime
@@ -56,6 +57,7 @@ def list_artifacts(runtime: Runtime, given: ListArtifacts) -> ArtifactList:
             label=given.label,
             run=given.of_run,
             pinned=given.pinned,
+            conversation=conversations.own(runtime),
         )
     shown = found[: given.limit]
     more = len(found) > given.limit

@@ -44,6 +44,7 @@ FAMILY = Family(
                 "hearth task wait job_01m8ptc6 job_01m8ptc7 --any",
             ),
             hears_signals=True,
+            waits=True,
         ),
         Operation(
             "cancel",
@@ -122,6 +123,7 @@ FAMILY = Family(
             Effect.READ,
             "Say how long jobs wait and run, and how they end.",
             examples=("hearth task stats", "hearth task stats --last 6h --json"),
+            lengthy=True,
         ),
         Operation(
             "workers",

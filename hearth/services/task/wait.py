@@ -9,6 +9,7 @@ from hearth.model import Cli, Ge, Help, Hidden, Items, Le, State, model
 from hearth.runtime import Runtime, environment
 from hearth.services.task import outcome
 from hearth.services.task.entry import JobEntry
+from hearth.services.task.future_entry import FutureEntry
 from hearth.services.task.job_input import LONGEST_MS
 from hearth.services.task.outcome import Until
 from hearth.services.task.selection import JobFailure, JobsNamed, Selection, select
@@ -37,6 +38,7 @@ class JobsWaitedFor:
         Items(columns=("id", "state", "title", "ran_ms", "exit_code", "message")),
         Help("The jobs as they are now."),
     ]
+    futures: Annotated[tuple[FutureEntry, ...], Help("The calls over MCP among them, with their answers.")] = ()
     errors: Annotated[tuple[JobFailure, ...], Help("Those that are not there.")] = ()
     status: Annotated[int, Hidden(), Help("What a shell ends with.")] = 0
 
@@ -52,12 +54,13 @@ def wait(runtime: Runtime, given: WaitForJobs) -> JobsWaitedFor:
         selection = _without_itself(select(runtime, view, given, ended=True), given)
     if given.exit_code and len(selection.jobs) != 1:
         raise invalid("exit_code", "not_one", "one job has an exit status of its own, not several")
-    ids = [job.id for job in selection.jobs]
+    ids = [job.id for job in selection.jobs] + [call.id for call in selection.futures]
     over = outcome.wait_for(runtime, ids, given.timeout_ms, until=given.until_state, first=given.any)
     unknown = bool(selection.errors)
     return JobsWaitedFor(
         state=State.PARTIAL if unknown else over.state,
         jobs=over.jobs,
+        futures=over.futures,
         errors=selection.errors,
         status=outcome.UNKNOWN if unknown else over.status(own=given.exit_code),
     )

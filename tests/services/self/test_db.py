@@ -213,7 +213,7 @@ def test_vacuum_gives_free_pages_back(hearth: Hearth, used: Path) -> None:
         other.commit()
     done = hearth("db", "vacuum", "--json")
     assert done.json["size_after"] < done.json["size_before"] - 1_000_000
-    assert used.stat().st_size < 200_000
+    assert used.stat().st_size < 400_000
 
 
 def test_ctrl_c_ends_a_query_and_is_no_time_limit(
