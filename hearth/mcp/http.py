@@ -117,11 +117,12 @@ def _holder(app: App, port: int) -> dict[str, Any] | None:
 
 def serve(app: App, server: Server[Any], listening: Listening, stop: Cancellation, ready: Callable[[], None]) -> None:
     """Serve until `stop` is set, then let what is held end, for `serve.shutdown_grace_s` at most."""
-    with asyncio.Runner(loop_factory=_loop_factory()) as runner:
+    with asyncio.Runner(loop_factory=loop_factory()) as runner:
         runner.run(_serve(app, server, listening, stop, ready))
 
 
-def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
+def loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
+    """The quickest loop that there is; None for asyncio's own."""
     try:
         import uvloop
     except ImportError:  # there is none for Windows

@@ -1,7 +1,7 @@
 """The protocol over standard input and output, for a host that starts hearth itself.
 
-The real streams are moved away first: what else prints goes to standard error, and programs find nothing to read. One
-thread reads and hands whole lines to the loop, so that a signal need not wait for a line that never comes.
+The real streams are moved away first: what else prints goes to standard error, and programs find nothing to read. The
+loop reads a pipe itself; anything else a thread reads, so that a signal need not wait for a line that never comes.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import asyncio
 import contextlib
 import json
 import os
+import stat
 import threading
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, BinaryIO
@@ -19,6 +20,7 @@ from mcp.shared.message import SessionMessage
 from mcp_types import jsonrpc_message_adapter
 
 from hearth.mcp.deliveries import Delivery
+from hearth.mcp.http import loop_factory
 from hearth.mcp.lane import MAX_BODY, Lane, Taken
 
 if TYPE_CHECKING:
@@ -55,8 +57,8 @@ def own_streams() -> Iterator[tuple[BinaryIO, BinaryIO]]:
 def serve(app: App, server: Server[Any], stop: Cancellation, alone: Callable[[], None]) -> None:
     """Serve until standard input ends, which `alone` is told, or until `stop` is set; what is held then gets
     `serve.shutdown_grace_s`."""
-    with own_streams() as (source, target):
-        asyncio.run(_serve(app, server, stop, alone, source, target))
+    with own_streams() as (source, target), asyncio.Runner(loop_factory=loop_factory()) as runner:
+        runner.run(_serve(app, server, stop, alone, source, target))
 
 
 async def _serve(
@@ -68,12 +70,11 @@ async def _serve(
     write, outgoing = anyio.create_memory_object_stream[SessionMessage](0)
     pipe = _Pipe(target)
     lane = _PipeLane(Lane(app), pipe) if app.runtime.settings.serve.lane else None
-    reader = threading.Thread(target=_read, args=(source, loop, incoming, lane, stopped), name="stdin", daemon=True)
     tasks = [
         asyncio.ensure_future(server.run(read, write, server.create_initialization_options())),
         asyncio.ensure_future(_write(app, outgoing, pipe)),
+        asyncio.ensure_future(_read(source, _Inbox(lane, incoming), stopped)),
     ]
-    reader.start()
     with stop.calls(lambda: loop.call_soon_threadsafe(stopped.set)):
         await stopped.wait()
     app.close()
@@ -87,20 +88,66 @@ async def _serve(
     await asyncio.wait(tasks, timeout=1)
 
 
-def _read(
-    source: BinaryIO,
-    loop: asyncio.AbstractEventLoop,
-    incoming: Incoming,
-    lane: _PipeLane | None,
-    stopped: asyncio.Event,
-) -> None:
-    with contextlib.suppress(OSError, ValueError, RuntimeError):  # such as a loop that has ended
-        while line := source.readline(MAX_LINE_BYTES):
-            if lane is None or not lane.takes(line, loop):
+async def _read(source: BinaryIO, inbox: _Inbox, stopped: asyncio.Event) -> None:
+    """Take in line after line until there are no more."""
+    try:
+        if is_pipe(source):
+            await _read_pipe(source, inbox)
+        else:
+            await _read_beside(source, inbox)
+    finally:
+        stopped.set()
+
+
+def is_pipe(source: BinaryIO) -> bool:
+    """Whether the loop can wait for it. What is shared with others, such as a terminal, is not made to not block."""
+    kind = os.fstat(source.fileno()).st_mode
+    return os.name != "nt" and (stat.S_ISFIFO(kind) or stat.S_ISSOCK(kind)) and not _same(source.fileno(), 1)
+
+
+def _same(one: int, other: int) -> bool:
+    return os.path.samestat(os.fstat(one), os.fstat(other))
+
+
+async def _read_pipe(source: BinaryIO, inbox: _Inbox) -> None:
+    reader = asyncio.StreamReader(MAX_LINE_BYTES)
+    loop = asyncio.get_running_loop()
+    transport, _ = await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), source)
+    try:
+        while line := await reader.readline():
+            await inbox.take(line)
+    except (OSError, ValueError):
+        """A line without an end: there is no next one to go on with."""
+    finally:
+        transport.close()
+
+
+async def _read_beside(source: BinaryIO, inbox: _Inbox) -> None:
+    loop = asyncio.get_running_loop()
+    over = asyncio.Event()
+
+    def read() -> None:
+        with contextlib.suppress(OSError, ValueError, RuntimeError):  # such as a loop that has ended
+            while line := source.readline(MAX_LINE_BYTES):
                 # Waited for, so that no more is read than is handled.
-                asyncio.run_coroutine_threadsafe(incoming.send(_message(line)), loop).result()
-    with contextlib.suppress(RuntimeError):
-        loop.call_soon_threadsafe(stopped.set)
+                asyncio.run_coroutine_threadsafe(inbox.take(line), loop).result()
+        with contextlib.suppress(RuntimeError):
+            loop.call_soon_threadsafe(over.set)
+
+    threading.Thread(target=read, name="stdin", daemon=True).start()
+    await over.wait()
+
+
+class _Inbox:
+    """Gives each line to the lane, or to the SDK."""
+
+    def __init__(self, lane: _PipeLane | None, incoming: Incoming) -> None:
+        self._lane = lane
+        self._incoming = incoming
+
+    async def take(self, line: bytes) -> None:
+        if self._lane is None or not await self._lane.takes(line):
+            await self._incoming.send(_message(line))
 
 
 def _message(line: bytes) -> SessionMessage | Exception:
@@ -141,13 +188,11 @@ class _PipeLane:
         self._lane = lane
         self._pipe = pipe
         self._settled = False
-        self._room = threading.BoundedSemaphore(WINDOW)
-        self._taken: set[int | str] = set()
+        self._room = asyncio.Semaphore(WINDOW)
         self._held: dict[int | str, asyncio.Task[None]] = {}
 
-    def takes(self, line: bytes, loop: asyncio.AbstractEventLoop) -> bool:
-        """Begin to answer a line, or to cancel what it names; false where it is not the lane's. For the thread that
-        reads."""
+    async def takes(self, line: bytes) -> bool:
+        """Begin to answer a line, or to cancel what it names; false where it is not the lane's."""
         try:
             message = json.loads(line) if len(line) <= MAX_BODY else None
         except (ValueError, RecursionError):
@@ -156,23 +201,15 @@ class _PipeLane:
             # The first request says which era the connection is of, and the SDK must know.
             self._settled = isinstance(message, dict) and "id" in message
             return False
-        if (named := _cancelled(message)) is not None and named in self._taken:
-            loop.call_soon_threadsafe(self._cancel, named)
+        if (named := _cancelled(message)) is not None and named in self._held:
+            self._held[named].cancel()
             return True
         taken = self._lane.take(message)
-        if taken is None or taken.id in self._taken:
+        if taken is None or taken.id in self._held:
             return False
-        self._room.acquire()
-        self._taken.add(taken.id)
-        loop.call_soon_threadsafe(self._begin, taken)
-        return True
-
-    def _begin(self, taken: Taken) -> None:
+        await self._room.acquire()
         self._held[taken.id] = asyncio.ensure_future(self._answer(taken))
-
-    def _cancel(self, id_: int | str) -> None:
-        if id_ in self._held:
-            self._held[id_].cancel()
+        return True
 
     async def _answer(self, taken: Taken) -> None:
         try:
@@ -181,7 +218,6 @@ class _PipeLane:
                 delivery.written()
         finally:
             del self._held[taken.id]
-            self._taken.discard(taken.id)
             self._room.release()
 
 
