@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 
 BACKLOG = 1_024
 LAST_WORDS_S = 0.5  # for what was cancelled to tell so
-DESCRIPTORS_PER_CONNECTION = 4  # of which the call behind it may need the others
+CALLS_DESCRIPTORS = 512  # for the database, and for what calls open
+SCARCE_SHARE = 8  # of few descriptors connections get one in eight
 
 
 class Listening:
@@ -235,6 +236,8 @@ async def _accept(app: App, guard: Guard, listening: Listening) -> _Connections:
 
 def _limits(app: App) -> Limits:
     settings = app.runtime.settings.serve
-    handles = app.runtime.host.most_descriptors()
-    most = settings.max_connections if handles is None else handles // DESCRIPTORS_PER_CONNECTION
-    return Limits(connections=min(settings.max_connections, max(most, 4)), head_seconds=settings.request_timeout_s)
+    handles = app.runtime.host.most_descriptors(settings.max_connections + CALLS_DESCRIPTORS)
+    most = settings.max_connections
+    if handles is not None:
+        most = min(most, max(handles - CALLS_DESCRIPTORS, handles // SCARCE_SHARE))
+    return Limits(connections=most, head_seconds=settings.request_timeout_s)

@@ -201,8 +201,9 @@ class Host(Protocol):
     def most_programs(self) -> int:
         """How many programs one process has handles for, to run them at once and still do other work."""
 
-    def most_descriptors(self) -> int | None:
-        """How many files and connections one process may have open; None where there is no such bound."""
+    def most_descriptors(self, wanted: int) -> int | None:
+        """How many files and connections this process may have open, once that was raised as far as it goes and is
+        wanted; None where there is no such bound."""
 
     def punch_hole(self, path: str, start: int, end: int) -> bool:
         """Give the disk space of a part of a file back, whose bytes then read as zeros; size and offsets stay. False

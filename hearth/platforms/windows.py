@@ -170,7 +170,7 @@ class WindowsHost:
     def most_programs(self) -> int:
         return 256  # handles are many there; this only keeps one call from starting thousands
 
-    def most_descriptors(self) -> int | None:
+    def most_descriptors(self, wanted: int) -> int | None:  # noqa: ARG002
         return None
 
     def punch_hole(self, path: str, start: int, end: int) -> bool:  # noqa: ARG002
