@@ -89,7 +89,7 @@ async def test_a_client_of_the_older_kind_gets_a_session_that_is_its_conversatio
 
     pending = await call(detach=True)
     assert "conversation" not in pending
-    arrived: list[Any] = []
+    arrived: list[Any] = pending["arrivals"]
     with anyio.fail_after(4):
         while not arrived:
             arrived = (await call())["arrivals"]
