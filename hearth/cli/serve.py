@@ -60,8 +60,10 @@ def _configured(runtime: Runtime, given: Serve) -> Runtime:
 
 
 def _run(options: Globals, runtime: Runtime, given: Serve, alone: Callable[[], None]) -> None:
+    from hearth.mcp import noise
     from hearth.mcp.app import App
 
+    noise.send_to(runtime.log)
     app = App(runtime, conversation=_own_conversation() if given.stdio else None)
     with contextlib.ExitStack() as stack:
         stack.callback(app.end)

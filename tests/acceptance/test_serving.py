@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import random
 import socket
 import sqlite3
 import subprocess
@@ -17,7 +18,8 @@ from pathlib import Path
 import pytest
 
 from tests.marks import posix_only
-from tests.mcp import processes
+from tests.mcp import mutations, processes
+from tests.mcp.conftest import PORT
 from tests.mcp.processes import Server, served, told
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(120)]
@@ -129,6 +131,49 @@ def test_a_database_that_another_process_holds_delays_writes_and_nothing_else(wo
         thread.join(30)
         assert written == ["completed"]
         assert (work / "c.txt").read_bytes() == b"y"
+
+
+FINE = (200, 202, 400, 403, 404, 405, 406, 408, 413, 421, 431)
+
+
+def test_ten_thousand_malformed_requests_are_refused_and_leave_no_trace(work: Path, home: Path) -> None:
+    (work / "a.txt").write_bytes(b"hello world")
+    chance = random.Random(20_261_130)
+    with served(work) as server:
+        seen: Counter[int] = Counter()
+        for _ in range(10_000):
+            seen[int(exchanged(server, raw(server, chance)).split(b" ")[1])] += 1
+        assert set(seen) <= set(FINE)
+        assert len(seen) >= 6
+        assert server.call("machine", operation="host_info")["state"] == "completed"
+        server.process.kill()
+        _, told = server.process.communicate()
+    assert told == b""
+    assert not list(home.rglob("crashes"))
+
+
+def raw(server: Server, chance: random.Random) -> bytes:
+    """A request that is nearly right, or hardly a request at all."""
+    headers, body = mutations.mutated(chance)
+    lines = [f"{name}: {value}" for name, value in headers]
+    lines = [line.replace(f":{PORT}", f":{server.port}") for line in lines]
+    path = chance.choice(["/mcp"] * 20 + ["/", "/mcp/", "/%6dcp", "//", "/\u00e9"])
+    method = chance.choice(["POST"] * 20 + ["GET", "PUT", "OPTIONS", "BREW"])
+    length = chance.choice([len(body)] * 20 + [len(body) + 5, 1 << 40])
+    text = "\r\n".join([f"{method} {path} HTTP/1.1", *lines, f"Content-Length: {length}", "Connection: close", "", ""])
+    data = text.encode("latin-1", "replace") + body
+    return data if chance.random() < 0.9 else data[: chance.randrange(len(data))] + b"\r\n\r\n"
+
+
+def exchanged(server: Server, data: bytes) -> bytes:
+    with socket.create_connection(("127.0.0.1", server.port), timeout=30) as connection:
+        received = b""
+        with contextlib.suppress(ConnectionResetError, BrokenPipeError):  # closed before all of it was read
+            connection.sendall(data)
+            connection.shutdown(socket.SHUT_WR)
+            while chunk := connection.recv(65_536):
+                received += chunk
+        return received or b"HTTP/1.1 408 "
 
 
 def test_many_calls_leave_no_memory_behind(work: Path) -> None:
