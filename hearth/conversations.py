@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 from enum import StrEnum
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ class Kind(StrEnum):
 _BY_ID = (f"{Kind.HANDLE}:", f"{Kind.STDIO}:")
 
 
+@lru_cache(1_024)
 def fingerprint(kind: Kind, name: str) -> str:
     """The key of a conversation: its kind, and the SHA-256 of its kind and name."""
     import hashlib

@@ -165,7 +165,7 @@ async def _wait(app: App, held: Held, call: Call, row: Operation, mine: Whose) -
             return await _at_once(app, held, waiter)
         hold, began = wait_s(app, call, row, mine), time.monotonic()
         left = min(hold, START_S)
-        while not await _is_done(held, waiter, left):
+        while not await _is_done(held, waiter, left, is_late=time.monotonic() - began >= hold):
             left = _left(held, hold, began)
             if left > 0:
                 continue
@@ -193,11 +193,11 @@ async def _at_once(app: App, held: Held, waiter: asyncio.Future[Reply]) -> Reply
     return _pending(future) if future is not None else await waiter
 
 
-async def _is_done(held: Held, waiter: asyncio.Future[Reply], seconds: float) -> bool:
-    """Whether there is an answer; looks again after that time, and when a thread took the call only now."""
+async def _is_done(held: Held, waiter: asyncio.Future[Reply], seconds: float, *, is_late: bool) -> bool:
+    """Whether there is an answer; looks again after that time, and where `is_late` when a thread takes the call."""
     if not waiter.done():
         ready: set[asyncio.Future[Any]] = {waiter}
-        if held.started_at is None and seconds < START_S:
+        if is_late and held.started_at is None:
             ready.add(held.starting())
         await asyncio.wait(ready, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
     return waiter.done()
