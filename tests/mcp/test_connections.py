@@ -6,6 +6,7 @@ import contextlib
 import json
 import re
 import socket
+import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -116,7 +117,7 @@ def test_more_connections_than_the_bound_are_turned_away(runtime: Runtime) -> No
 
 def test_a_client_that_goes_away_takes_its_call_back(server: Live, work: Path) -> None:
     program = "import pathlib, time; pathlib.Path('began').touch(); time.sleep(60)"
-    arguments = {"operation": "exec", "command": "python3", "args": ["-c", program]}
+    arguments = {"operation": "exec", "command": sys.executable, "args": ["-c", program]}
     params = {"name": "machine", "arguments": arguments, "_meta": processes.META}
     body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params})
     lines = (

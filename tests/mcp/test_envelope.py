@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from base64 import b64decode
 from pathlib import Path
 from typing import Any
@@ -114,7 +115,7 @@ async def test_what_has_no_pages_goes_into_an_artifact_but_its_small_parts(wire:
 
 
 async def test_long_output_of_a_program_is_linked(wire: Wire) -> None:
-    result = await wire.call("machine", operation="exec", command="python3", args=["-c", "print('x' * 100_000)"])
+    result = await wire.call("machine", operation="exec", command=sys.executable, args=["-c", "print('x' * 100_000)"])
     assert fits(result)
     facts = result["structuredContent"]["stdout_facts"]
     assert result["content"][1]["uri"] == f"hearth://artifact/{facts['artifact']}"
@@ -124,7 +125,7 @@ async def test_long_output_of_a_program_is_linked(wire: Wire) -> None:
     "odd", ["'\\x01' * 100_000", "'🌍' * 30_000", r"'\"\\' * 60_000"], ids=["control", "emoji", "quotes"]
 )
 async def test_output_that_grows_as_json_fits_too(wire: Wire, odd: str) -> None:
-    result = await wire.call("machine", operation="exec", command="python3", args=["-c", f"print({odd})"])
+    result = await wire.call("machine", operation="exec", command=sys.executable, args=["-c", f"print({odd})"])
     assert fits(result)
     assert any(block["type"] == "resource_link" for block in result["content"])
 

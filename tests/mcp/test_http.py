@@ -7,6 +7,7 @@ import json
 import os
 import signal
 import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable
@@ -58,7 +59,7 @@ def test_a_held_call_ends_with_the_grace_and_its_program_with_it(work: Path, mon
     with served(work) as server:
         answers: list[object] = []
         program = "import pathlib, time; pathlib.Path('began').touch(); time.sleep(60)"
-        given = {"operation": "exec", "command": "python3", "args": ["-c", program]}
+        given = {"operation": "exec", "command": sys.executable, "args": ["-c", program]}
         thread = threading.Thread(target=lambda: answers.append(server.call("machine", **given)))
         thread.start()
         processes.until((work / "began").exists)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -94,6 +95,6 @@ async def called_until_go(wire: Wire, work: Path, program: str) -> Response:
 
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(go)
-        arguments = {"operation": "exec", "command": "python3", "args": ["-c", program]}
+        arguments = {"operation": "exec", "command": sys.executable, "args": ["-c", program]}
         return await wire.modern("tools/call", {"name": "machine", "arguments": arguments}, "machine")
     raise AssertionError

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -97,7 +98,7 @@ async def test_refusals_are_errors_and_outcomes_are_not(wire: Wire, work: Path) 
     assert (outside["isError"], outside["structuredContent"]["state"]) == (True, "blocked")
     conflict = await wire.call("fs", operation="write", path="a.txt", data="b", expected_sha256="0" * 64)
     assert (conflict["isError"], conflict["structuredContent"]["state"]) == (False, "conflict")
-    failed = await wire.call("machine", operation="exec", command="python3", args=["-c", "raise SystemExit(3)"])
+    failed = await wire.call("machine", operation="exec", command=sys.executable, args=["-c", "raise SystemExit(3)"])
     assert (failed["isError"], failed["structuredContent"]["exit_code"]) == (False, 3)
 
 

@@ -6,6 +6,7 @@ import contextlib
 import json
 import socket
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -76,7 +77,9 @@ def pipes(work: Path) -> Iterator[Pipes]:
 
 
 def test_calls_are_answered_on_standard_output_and_nothing_else_is(shared: Pipes) -> None:
-    shared.call(2, "machine", operation="exec", command="python3", args=["-c", "print('noise'); raise SystemExit(3)"])
+    shared.call(
+        2, "machine", operation="exec", command=sys.executable, args=["-c", "print('noise'); raise SystemExit(3)"]
+    )
     answer = shared.receive()
     assert answer["id"] == 2
     assert answer["result"]["structuredContent"]["stdout"].strip() == "noise"
@@ -93,7 +96,7 @@ def test_text_is_utf8_and_lines_end_alike_everywhere(shared: Pipes) -> None:
 
 def test_a_program_finds_nothing_of_the_protocol_on_its_input(shared: Pipes) -> None:
     shared.call(
-        1, "machine", operation="exec", command="python3", args=["-c", "import sys; print(repr(sys.stdin.read()))"]
+        1, "machine", operation="exec", command=sys.executable, args=["-c", "import sys; print(repr(sys.stdin.read()))"]
     )
     shared.call(2, "machine", operation="host_info")
     answers = {answer["id"]: answer["result"]["structuredContent"] for answer in (shared.receive(), shared.receive())}
@@ -129,7 +132,7 @@ def test_the_server_ends_with_its_client_and_so_does_what_it_runs(work: Path) ->
 def _ends(pipes: Pipes, work: Path) -> None:
     program = "import os, pathlib, time; pathlib.Path('new').write_text(str(os.getpid()))"
     program += "; os.rename('new', 'pid'); time.sleep(60)"
-    pipes.call(1, "machine", operation="exec", command="python3", args=["-c", program])
+    pipes.call(1, "machine", operation="exec", command=sys.executable, args=["-c", program])
     processes.until((work / "pid").exists)
     assert pipes.process.stdin is not None
     pipes.process.stdin.close()
@@ -138,7 +141,7 @@ def _ends(pipes: Pipes, work: Path) -> None:
 
 
 def test_a_cancelled_call_is_taken_back(shared: Pipes) -> None:
-    shared.call(2, "machine", operation="exec", command="python3", args=["-c", "import time; time.sleep(60)"])
+    shared.call(2, "machine", operation="exec", command=sys.executable, args=["-c", "import time; time.sleep(60)"])
     shared.send(b'{"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 2}}')
     shared.call(3, "machine", operation="host_info")
     assert shared.receive()["id"] == 3
