@@ -1,7 +1,9 @@
-"""Clients that others wrote, of npm. They lie in the folder that `MCP_PEERS` names:
+"""Clients that others wrote, of npm, and beside them an environment with fastmcp's. They lie in the folder that
+`MCP_PEERS` names:
 
     npm install node@24 @modelcontextprotocol/conformance@0.2.0-alpha.12 @modelcontextprotocol/inspector@2.12.0 \
         @modelcontextprotocol/client@2.4.0 @modelcontextprotocol/sdk@1.32.2
+    python3 -m venv fastmcp && fastmcp/bin/pip install fastmcp==4.2.3
 """
 
 from __future__ import annotations
