@@ -148,7 +148,7 @@ def _work(app: App, runtime: Runtime, call: Call, mine: Whose, held: Held) -> Re
         if known is not None:
             return known
         held.is_noted = True
-    room = app.room
+    room = app.room - envelope.BESIDE
     if mine.has_mail and app.mail.look(mine.key):
         room -= MOST_BYTES
         content = envelope.content_bytes(room, runtime.settings.max_output_bytes)
@@ -234,7 +234,7 @@ async def _with_arrivals(app: App, mine: Whose | None, reply: Reply, delivery: D
     """The reply, and what its conversation is to be told."""
     offered: list[dict[str, Any]] = []
     if mine is not None and mine.has_mail and not app.mail.is_empty(mine.key):
-        room = app.room - envelope.size(reply.text) - 16
+        room = app.room - envelope.size(reply.text) - envelope.BESIDE
         try:
             offered, written = await app.aside(lambda: app.mail.offer(mine.key, room))
         except HearthError:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 ERROR_BYTES = 4_096
 MESSAGE_LENGTH = 1_000
 CONTENT_SHARE = 0.85  # of an answer; the rest is for what JSON adds to its content
+BESIDE = 16  # bytes of what is told beside every answer: that there are no arrivals
 SHORTER_TRIES = 5
 LEAST_CONTENT = 1_024
 MAX_LINKS = 8

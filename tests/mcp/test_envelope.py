@@ -19,6 +19,7 @@ from tests.mcp.conftest import Wire
 pytestmark = pytest.mark.anyio
 
 ROOM = 24 * 1024
+PRINT = "import sys; sys.stdout.buffer.write(({}).encode())"  # whatever the console's encoding
 # A pixel: https://www.w3.org/TR/png-3/
 PNG = b64decode("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNkYAAAAAYAAjCB0C8AAAAASUVORK5CYII=")
 
@@ -125,7 +126,7 @@ async def test_long_output_of_a_program_is_linked(wire: Wire) -> None:
     "odd", ["'\\x01' * 100_000", "'🌍' * 30_000", r"'\"\\' * 60_000"], ids=["control", "emoji", "quotes"]
 )
 async def test_output_that_grows_as_json_fits_too(wire: Wire, odd: str) -> None:
-    result = await wire.call("machine", operation="exec", command=sys.executable, args=["-c", f"print({odd})"])
+    result = await wire.call("machine", operation="exec", command=sys.executable, args=["-c", PRINT.format(odd)])
     assert fits(result)
     assert any(block["type"] == "resource_link" for block in result["content"])
 
@@ -174,3 +175,16 @@ def test_wrong_input_is_an_error_of_the_call() -> None:
     made = envelope.failure(InvalidInput(Problem("a", "missing", "is required")))
     assert made.is_error
     assert json.loads(made.text) == made.document
+
+
+async def test_no_answer_is_larger_than_the_bound_whatever_its_length(runtime: Runtime, work: Path) -> None:
+    from dataclasses import replace
+
+    from tests.mcp.conftest import opened
+
+    (work / "a.txt").write_bytes(b"x" * 5_000)
+    for bound in range(5_000, 5_100, 3):
+        settings = replace(runtime.settings, serve=replace(runtime.settings.serve, answer_max_bytes=bound))
+        async with opened(runtime.for_call(settings=settings)) as wire:
+            text = (await wire.call("fs", operation="read", path="a.txt"))["content"][0]["text"]
+            assert len(text) <= bound
