@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -159,48 +158,39 @@ def _work(app: App, runtime: Runtime, call: Call, mine: Whose, held: Held) -> Re
 
 async def _wait(app: App, held: Held, call: Call, row: Operation, mine: Whose) -> Reply:
     """The answer, or where that takes longer than the call is held: that it goes on."""
-    waiter = held.join()
+    held.join()
     try:
         if call.common.detach:
-            return await _at_once(app, held, waiter)
+            return await _at_once(app, held)
         hold, began = wait_s(app, call, row, mine), time.monotonic()
-        left = min(hold, START_S)
-        while not await _is_done(held, waiter, left, is_late=time.monotonic() - began >= hold):
+        reply = await held.reply(min(hold, START_S))
+        while reply is None:
             left = _left(held, hold, began)
             if left > 0:
+                reply = await held.reply(left, or_start=held.started_at is None)
                 continue
             try:
                 future = await app.aside(held.detach)
             except HearthError as error:  # so it is held on
                 app.runtime.log.warning(f"{call.operation} is held: {error.message}")
-                left = AGAIN_S
                 hold += AGAIN_S
+                reply = await held.reply(AGAIN_S)
                 continue
-            if future is not None:
-                return _pending(future)
-            break
-        return await waiter
+            reply = _pending(future) if future is not None else await held.reply()
+        return reply
     finally:
-        held.leave(waiter)
+        held.leave()
 
 
-async def _at_once(app: App, held: Held, waiter: asyncio.Future[Reply]) -> Reply:
+async def _at_once(app: App, held: Held) -> Reply:
     try:
         future = await app.aside(held.detach)
     except HearthError:
         held.end_unstarted()
         raise
-    return _pending(future) if future is not None else await waiter
-
-
-async def _is_done(held: Held, waiter: asyncio.Future[Reply], seconds: float, *, is_late: bool) -> bool:
-    """Whether there is an answer; looks again after that time, and where `is_late` when a thread takes the call."""
-    if not waiter.done():
-        ready: set[asyncio.Future[Any]] = {waiter}
-        if is_late and held.started_at is None:
-            ready.add(held.starting())
-        await asyncio.wait(ready, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
-    return waiter.done()
+    reply = _pending(future) if future is not None else await held.reply()
+    assert reply is not None
+    return reply
 
 
 def _left(held: Held, hold: float, began: float) -> float:

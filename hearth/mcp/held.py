@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class Held:
-    """One call. `work` runs in a thread of the pool, `detach` in another, `join` and `leave` in the loop's."""
+    """One call. `work` runs in a thread of the pool, `detach` in another, the others in the loop's."""
 
     def __init__(
         self,
@@ -53,45 +53,48 @@ class Held:
         self._lock = threading.Lock()
         self._is_over = False
         self._reply: Reply | None = None
-        self._waiting: set[asyncio.Future[Reply]] = set()
-        self._starting: list[asyncio.Future[None]] = []
+        self._clients = 0
+        self._waiting: set[asyncio.Future[Reply | None]] = set()
+        self._starting: list[asyncio.Future[Reply | None]] = []
 
     # In the loop.
 
-    def join(self) -> asyncio.Future[Reply]:
+    def join(self) -> None:
         """Somebody waits for the answer."""
-        waiter: asyncio.Future[Reply] = self._loop.create_future()
-        if self._reply is not None:
-            waiter.set_result(self._reply)
-        else:
-            self._waiting.add(waiter)
-        return waiter
+        self._clients += 1
 
-    def starting(self) -> asyncio.Future[None]:
-        """Done once a thread works on it."""
-        made: asyncio.Future[None] = self._loop.create_future()
-        with self._lock:
-            if self.started_at is None:
-                self._starting.append(made)
-            else:
-                made.set_result(None)
-        return made
-
-    def leave(self, waiter: asyncio.Future[Reply]) -> None:
-        """Somebody has gone without it. A call that nobody waits for is taken back, unless it was told of as going
-        on, or its request may come again."""
-        self._waiting.discard(waiter)
-        if (
-            self._reply is not None
-            or self._waiting
-            or self.future is not None
-            or self._is_detached
-            or self.key is not None
-        ):
+    def leave(self) -> None:
+        """Somebody has gone. A call that nobody waits for is taken back, unless it was told of as going on, or its
+        request may come again."""
+        self._clients -= 1
+        if self._reply is not None or self._clients or self.future is not None or self._is_detached or self.key:
             return
         self.cancelled.set()
         if self.task is not None and self._app.pool.withdraw(self.task):
             self._app.ended(self)
+
+    async def reply(self, seconds: float | None = None, *, or_start: bool = False) -> Reply | None:
+        """The answer; None after that time, or `or_start` once a thread works on it."""
+        if self._reply is not None:
+            return self._reply
+        waiter: asyncio.Future[Reply | None] = self._loop.create_future()
+        self._waiting.add(waiter)
+        timer = self._loop.call_later(seconds, _resolve, waiter) if seconds is not None else None
+        if or_start:
+            self._tell_start(waiter)
+        try:
+            return await waiter
+        finally:
+            self._waiting.discard(waiter)
+            if timer is not None:
+                timer.cancel()
+
+    def _tell_start(self, waiter: asyncio.Future[Reply | None]) -> None:
+        with self._lock:
+            if self.started_at is None:
+                self._starting.append(waiter)
+            else:
+                waiter.set_result(None)
 
     def _wake(self, reply: Reply) -> None:
         self._reply = reply
@@ -180,6 +183,6 @@ class Held:
         self._runtime.host.ring(self._runtime.bells)
 
 
-def _resolve(made: asyncio.Future[None]) -> None:
-    if not made.done():
-        made.set_result(None)
+def _resolve(waiter: asyncio.Future[Reply | None]) -> None:
+    if not waiter.done():
+        waiter.set_result(None)

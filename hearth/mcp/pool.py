@@ -6,6 +6,7 @@ import threading
 from collections import Counter, OrderedDict, deque
 from collections.abc import Callable
 from dataclasses import dataclass
+from queue import SimpleQueue
 from typing import TYPE_CHECKING
 
 from hearth.errors import Closing, TooManyCalls
@@ -80,7 +81,10 @@ class Pool:
     def __init__(self, log: Log, limits: Limits | None = None) -> None:
         self._log = log
         self._limits = limits or Limits()
-        self._changed = threading.Condition(threading.Lock())
+        self._lock = threading.Lock()
+        # A token says that there may be something to do. Threads wait for one without the lock, and so do not wake
+        # only to wait for who woke them.
+        self._tokens: SimpleQueue[None] = SimpleQueue()
         self._first: deque[Task] = deque()
         self._short, self._long = _Lane(), _Lane()
         self._working: Counter[str] = Counter()  # by conversation
@@ -92,37 +96,33 @@ class Pool:
     def submit(self, conversation: str, act: Callable[[], None], *, is_short: bool) -> Task:
         """Do it as soon as it is this conversation's turn. Raises `TooManyCalls`, `Closing`."""
         task = Task(conversation, act, is_short)
-        with self._changed:
+        with self._lock:
             self._check_room(conversation)
             (self._short if is_short else self._long).put(task)
-            self._call()
+            more = self._needs_thread()
+        self._call(more)
         return task
 
     def first(self, act: Callable[[], None]) -> None:
         """Do something short before all calls, however many wait: what answers them needs it."""
-        with self._changed:
+        with self._lock:
             self._first.append(Task("", act, True))
-            self._call()
-
-    def _call(self) -> None:
-        """See to it that a thread looks."""
-        if self._waiting > self._idle and self._threads < self._limits.threads:
-            self._threads += 1
-            threading.Thread(target=self._run, name=f"call-{self._threads}", daemon=True).start()
-        else:
-            self._changed.notify()
+            more = self._needs_thread()
+        self._call(more)
 
     def withdraw(self, task: Task) -> bool:
         """Forget a task; false when it has begun."""
-        with self._changed:
+        with self._lock:
             return (self._short if task.is_short else self._long).remove(task)
 
     def close(self) -> None:
         """Begin nothing more; what waits is forgotten."""
-        with self._changed:
+        with self._lock:
             self._closed = True
             self._short, self._long = _Lane(), _Lane()
-            self._changed.notify_all()
+            threads = self._threads
+        for _ in range(threads):
+            self._tokens.put(None)
 
     @property
     def _waiting(self) -> int:
@@ -132,36 +132,51 @@ class Pool:
         if self._closed:
             raise Closing("the server is about to end")
         own = self._short.waiting_of(conversation) + self._long.waiting_of(conversation)
-        if own >= self._limits.waiting_of_one or self._waiting >= self._limits.waiting:
-            whose = "of this conversation " if own >= self._limits.waiting_of_one else ""
-            raise TooManyCalls(f"{own if whose else self._waiting} calls {whose}wait for their turn")
+        if own >= self._limits.waiting_of_one:
+            raise TooManyCalls(f"{own} calls of this conversation wait for their turn")
+        if self._waiting >= self._limits.waiting:
+            raise TooManyCalls(f"{self._waiting} calls wait for their turn")
+
+    def _needs_thread(self) -> bool:
+        if self._waiting <= self._idle or self._threads >= self._limits.threads:
+            return False
+        self._threads += 1
+        self._idle += 1
+        return True
+
+    def _call(self, more: bool) -> None:
+        """See to it that a thread looks, one `more` where none is idle."""
+        if more:
+            threading.Thread(target=self._run, name="call", daemon=True).start()
+        self._tokens.put(None)
 
     def _run(self) -> None:
-        while (task := self._next()) is not None:
-            try:
-                task.act()
-            except BaseException as error:  # the thread is there for other calls
-                self._log.warning(f"a call broke its thread off: {error!r}")
-            finally:
-                self._done(task)
+        while True:
+            self._tokens.get()
+            with self._lock:
+                if self._closed:
+                    return
+                task = self._choose()
+            if task is not None:
+                self._do(task)
 
-    def _next(self) -> Task | None:
-        with self._changed:
-            while not self._closed:
-                if task := self._choose():
-                    return task
-                self._idle += 1
-                self._changed.wait()
-                self._idle -= 1
-            return None
+    def _do(self, task: Task) -> None:
+        try:
+            task.act()
+        except BaseException as error:  # the thread is there for other calls
+            self._log.warning(f"a call broke its thread off: {error!r}")
+        with self._lock:
+            self._release(task)
+            again = self._waiting > 0  # what had to wait for this one's end, whose token is gone
+        if again:
+            self._tokens.put(None)
 
     def _choose(self) -> Task | None:
-        if self._first:
-            return self._first.popleft()
-        task = self._short.take(self._may_have_more)
+        task = self._first.popleft() if self._first else self._short.take(self._may_have_more)
         if task is None and self._long_working < self._limits.threads - self._limits.for_short:
             task = self._long.take(self._may_have_more)
         if task is not None:
+            self._idle -= 1
             self._working[task.conversation] += 1
             self._long_working += not task.is_short
         return task
@@ -169,11 +184,9 @@ class Pool:
     def _may_have_more(self, conversation: str) -> bool:
         return self._working[conversation] < self._limits.of_one
 
-    def _done(self, task: Task) -> None:
-        if not task.conversation:
-            return
-        with self._changed:
-            self._working[task.conversation] -= 1
-            if not self._working[task.conversation]:
-                del self._working[task.conversation]
-            self._long_working -= not task.is_short
+    def _release(self, task: Task) -> None:
+        self._idle += 1
+        self._working[task.conversation] -= 1
+        if not self._working[task.conversation]:
+            del self._working[task.conversation]
+        self._long_working -= not task.is_short
