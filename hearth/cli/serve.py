@@ -86,6 +86,7 @@ def _serve_stdio(app: App, runtime: Runtime, alone: Callable[[], None]) -> None:
     from hearth.mcp import server, stdio
 
     _settle()
+    app.keeper.start()
     stdio.serve(app, server.build(app), runtime.cancelled, alone)
 
 
@@ -102,6 +103,7 @@ def _serve_http(options: Globals, app: App, runtime: Runtime) -> None:
         def ready() -> None:
             _settle()
             _tell_ready(options, listening.url)
+            app.keeper.start()
 
         http.serve(app, made, listening, runtime.cancelled, ready)
 

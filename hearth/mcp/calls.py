@@ -208,7 +208,7 @@ def wait_s(app: App, call: Call, row: Operation, mine: Whose) -> float:
     if row.waits:
         asked = call.value.get("timeout_ms")
         own = asked if isinstance(asked, int) else USUAL_TIMEOUT_MS
-        return min(own, MAX_WAIT_MS) / 1000 + ANSWER_S
+        return min(own / 1000 + ANSWER_S, MAX_WAIT_MS / 1000)
     usual = app.runtime.settings.serve.wait_ms
     if usual is None:
         usual = OPENAI_WAIT_MS if conversations.kind_of(mine.key) is Kind.OPENAI else USUAL_WAIT_MS

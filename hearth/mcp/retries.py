@@ -20,7 +20,7 @@ from hearth.engine.waiting import wait_until
 from hearth.errors import Interrupted, RequestIdReused
 from hearth.mcp.envelope import Reply, encode
 from hearth.store import conversations, requests
-from hearth.store.requests import KEPT_MS, KEPT_OF_ONE, Request
+from hearth.store.requests import KEPT_MS, Request
 
 if TYPE_CHECKING:
     from hearth.mcp.arguments import Call
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 HEADER = "x-request-id"
 META = "hearth/request"
 MAX_LENGTH = 4_096
+MOST_SEEN = 10_000  # of all conversations
 OTHERS_S = 45.0  # for another server to end what came to it first
 
 
@@ -58,24 +59,20 @@ class Seen:
     """The requests of the last ten minutes, for what is not stored: whether one comes again."""
 
     def __init__(self) -> None:
-        self._by_conversation: OrderedDict[str, OrderedDict[str, tuple[str, float]]] = OrderedDict()
+        self._digests: OrderedDict[tuple[str, str], tuple[str, float]] = OrderedDict()
 
     def again(self, key: Key) -> bool:
         """Whether this request came before. Raises `RequestIdReused`."""
         now = time.monotonic()
-        known = self._by_conversation.setdefault(key.conversation, OrderedDict())
-        self._by_conversation.move_to_end(key.conversation)
-        if len(self._by_conversation) > 1_000:
-            self._by_conversation.popitem(last=False)
-        digest, at = known.get(key.id, ("", -KEPT_MS / 1000))
+        digest, at = self._digests.get(key[:2], ("", now))
         if now - at >= KEPT_MS / 1000:
             digest = ""
         if digest and digest != key.digest:
             raise reused()
-        known[key.id] = (key.digest, now)
-        known.move_to_end(key.id)
-        if len(known) > KEPT_OF_ONE:
-            known.popitem(last=False)
+        self._digests[key[:2]] = (key.digest, now)
+        self._digests.move_to_end(key[:2])
+        if len(self._digests) > MOST_SEEN:
+            self._digests.popitem(last=False)
         return bool(digest)
 
 

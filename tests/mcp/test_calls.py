@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
 from typing import Any
@@ -171,3 +172,19 @@ async def test_the_cursor_of_a_conversation_is_stored(wire: Wire, runtime: Runti
     await call("machine", "host_info", ack=item["seq"])
     with runtime.store.read() as view:
         assert [each.acked for each in rows.newest_first(view, most=9)] == [1]
+
+
+async def test_a_large_result_is_told_without_its_large_parts_and_read_whole(wire: Wire, work: Path) -> None:
+    call = client(wire)
+    text = "ä€😀" * 2_000
+    (work / "large.txt").write_text(text, "utf-8")
+    pending = await call("fs", "read", path="large.txt", detach=True)
+    (first,) = await arrived(call)
+    await call("machine", "host_info", detach=True)
+    (second,) = await arrived(call)
+    assert first["id"] == pending["future_id"]
+    assert len(json.dumps(first, ensure_ascii=False).encode()) < 8 * 1024
+    assert first["summary"]["result"]["omitted"] == ["data"]
+    assert second["summary"]["operation"] == "machine.host_info"
+    whole = (await call("task", "get", id=pending["future_id"]))["future"]["result"]
+    assert whole["data"] == text[: len(whole["data"])] != ""

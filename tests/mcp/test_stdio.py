@@ -158,3 +158,18 @@ def test_a_signal_ends_it_though_its_input_stays_open(pipes: Pipes) -> None:
 def test_a_port_makes_no_sense_over_pipes(hearth: Any) -> None:
     done: Done = hearth("serve", "--stdio", "--port", "3000", "--json")
     assert (done.status, done.json["error"]["code"]) == (2, "invalid_input")
+
+
+def test_the_client_of_the_pipes_is_told_of_what_it_detached(work: Path) -> None:
+    with started(work) as pipes:
+        pipes.call(1, "machine", operation="host_info", detach=True)
+        pending = pipes.receive()["result"]["structuredContent"]
+        assert "conversation" not in pending
+        told, number = pending["arrivals"], 1
+        while not told:
+            number += 1
+            pipes.call(number, "machine", operation="host_info")
+            told = pipes.receive()["result"]["structuredContent"]["arrivals"]
+        assert [item["id"] for item in told] == [pending["future_id"]]
+        pipes.call(number + 1, "machine", operation="host_info")
+        assert pipes.receive()["result"]["structuredContent"]["arrivals"] == []
