@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from hearth.platforms.base import Host
     from hearth.runtime import Runtime
 
+OPEN_WAIT_MS = 1_000  # who is to be told of it waits meanwhile, and may have the answer itself by then
+
 
 def owner_here(host: Host) -> Owner:
     """This process."""
@@ -40,7 +42,7 @@ def open_future(runtime: Runtime, owner: Owner, operation: str, *, started_at: s
         boot=owner.boot,
         run=runtime.group,
     )
-    with runtime.store.write() as tx:
+    with runtime.store.write(wait_ms=OPEN_WAIT_MS) as tx:
         conversations.touch(tx, made.conversation, now)
         futures.insert(tx, made)
     return made.id

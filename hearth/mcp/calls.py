@@ -17,6 +17,7 @@ from hearth.mcp.common import MAX_WAIT_MS
 from hearth.mcp.envelope import Reply
 from hearth.mcp.held import Held
 from hearth.mcp.mail import MOST_BYTES
+from hearth.mcp.pool import NOBODY
 from hearth.mcp.progress import Progress
 from hearth.operation import Effect, Operation
 
@@ -126,7 +127,7 @@ def _begin(app: App, call: Call, row: Operation, mine: Whose, key: Key | None, n
     if key is not None:
         app.keyed[key[:2]] = held
     try:
-        held.task = app.pool.submit(mine.key, held.work, is_short=is_short(row))
+        held.task = app.pool.submit(mine.key if mine.has_mail else NOBODY, held.work, is_short=is_short(row))
     except HearthError:
         app.ended(held)
         raise

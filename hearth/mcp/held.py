@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from hearth.mcp.retries import Key
     from hearth.runtime import Runtime
 
+NOTE_WAIT_MS = 50
+
 
 class Held:
     """One call. `work` runs in a thread of the pool, `detach` in another, the others in the loop's."""
@@ -50,7 +52,8 @@ class Held:
         self._act = act
         self._is_detached = is_detached
         self._loop = asyncio.get_running_loop()
-        self._lock = threading.Lock()
+        self._lock = threading.Lock()  # may be held while the database is busy, so the loop never takes it
+        self._starting_lock = threading.Lock()
         self._is_over = False
         self._reply: Reply | None = None
         self._clients = 0
@@ -90,7 +93,7 @@ class Held:
                 timer.cancel()
 
     def _tell_start(self, waiter: asyncio.Future[Reply | None]) -> None:
-        with self._lock:
+        with self._starting_lock:
             if self.started_at is None:
                 self._starting.append(waiter)
             else:
@@ -121,8 +124,10 @@ class Held:
             except HearthError as error:  # it was to go on by itself, and nobody could have known of it
                 return envelope.failure(error)
         with self._lock:
-            self.started_at = time.monotonic()
-            future, starting = self.future, self._starting
+            future = self.future
+            with self._starting_lock:
+                self.started_at = time.monotonic()
+                starting = self._starting
         for each in starting:
             self._loop.call_soon_threadsafe(_resolve, each)
         if self.cancelled.is_set():
@@ -133,7 +138,7 @@ class Held:
 
     def _note_start(self, future: str) -> None:
         try:
-            with self._runtime.store.write() as tx:
+            with self._runtime.store.write(wait_ms=NOTE_WAIT_MS) as tx:
                 rows.start(tx, future, self._runtime.now())
         except HearthError as error:
             self._runtime.log.info(f"{future} starts without a note: {error.message}")

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 MOST = 16
 MOST_BYTES = 8 * 1024
 MOST_BOXES = 10_000
+ACK_WAIT_MS = 50  # while the database is busy, a later call stores it
 
 
 class Box:
@@ -97,7 +98,7 @@ class Mail:
         return box.newest > box.acked
 
     def _store_ack(self, conversation: str, box: Box, acked: int) -> None:
-        with self._runtime.store.write() as tx:
+        with self._runtime.store.write(wait_ms=ACK_WAIT_MS) as tx:
             conversations.ack(tx, conversation, acked, self._runtime.now())
         with self._lock:
             box.stored = max(box.stored, acked)

@@ -15,15 +15,19 @@ if TYPE_CHECKING:
     from hearth.logs import Log
 
 
+NOBODY = ""  # whose calls are those that nothing named: they share a queue, so that they have no more than others
+
+
 @dataclass(frozen=True, slots=True)
 class Limits:
     """How many threads there are, how many of them only work on short calls, how many one conversation gets at once,
-    and how many calls may wait: of one conversation, and of all."""
+    and how many calls may wait: of one conversation, of all that nothing named together, and of all."""
 
     threads: int = 64
     for_short: int = 16
     of_one: int = 32
     waiting_of_one: int = 256
+    waiting_of_nobody: int = 2_048
     waiting: int = 4_096
 
 
@@ -106,7 +110,7 @@ class Pool:
     def first(self, act: Callable[[], None]) -> None:
         """Do something short before all calls, however many wait: what answers them needs it."""
         with self._lock:
-            self._first.append(Task("", act, True))
+            self._first.append(Task(NOBODY, act, True))
             more = self._needs_thread()
         self._call(more)
 
@@ -132,7 +136,7 @@ class Pool:
         if self._closed:
             raise Closing("the server is about to end")
         own = self._short.waiting_of(conversation) + self._long.waiting_of(conversation)
-        if own >= self._limits.waiting_of_one:
+        if own >= (self._limits.waiting_of_one if conversation != NOBODY else self._limits.waiting_of_nobody):
             raise TooManyCalls(f"{own} calls of this conversation wait for their turn")
         if self._waiting >= self._limits.waiting:
             raise TooManyCalls(f"{self._waiting} calls wait for their turn")
