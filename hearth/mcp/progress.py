@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import time
 from collections.abc import Awaitable, Callable
 from typing import Self
@@ -27,7 +28,8 @@ class Progress:
         if self._report is None or now < self._next:
             return
         self._next = now + EVERY_S
-        self._loop.call_soon_threadsafe(self._send, text)
+        with contextlib.suppress(RuntimeError):  # the loop has ended, and nobody listens
+            self._loop.call_soon_threadsafe(self._send, text)
 
     def _send(self, text: str) -> None:
         if self._report is None:
