@@ -10,12 +10,16 @@ from typing import Any
 import anyio
 import pytest
 
+from hearth import conversations
 from hearth.mcp.pool import Limits
 from hearth.runtime import Runtime
+from hearth.store import arrivals
 from hearth.store import conversations as rows
+from hearth.store.arrivals import Kind
 from tests.mcp.conftest import Wire, opened
 
 pytestmark = pytest.mark.anyio
+MINE = conversations.named("mine")
 UNTIL = "import os, sys, time\nwhile not os.path.exists(sys.argv[1]): time.sleep(0.01)\nprint(sys.argv[1:])"
 
 
@@ -188,3 +192,35 @@ async def test_a_large_result_is_told_without_its_large_parts_and_read_whole(wir
     assert second["summary"]["operation"] == "machine.host_info"
     whole = (await call("task", "get", id=pending["future_id"]))["future"]["result"]
     assert whole["data"] == text[: len(whole["data"])] != ""
+
+
+async def test_what_arrives_has_room_in_the_largest_answer(wire: Wire, runtime: Runtime, work: Path) -> None:
+    call = client(wire)
+    (work / "large.txt").write_text('line "quoted"\n' * 10_000, "utf-8")
+    await call("machine", "host_info")
+    with runtime.store.write() as tx:
+        for number in range(20):
+            summary = {"text": "x" * 1_000}
+            now = runtime.now()
+            arrivals.insert(tx, MINE, at=now, kind=Kind.JOB, id_=f"job_{number}", state="completed", summary=summary)
+    runtime.host.ring(runtime.bells)
+    seqs: list[int] = []
+    with anyio.fail_after(4):
+        while len(seqs) < 20:
+            answer = await call("fs", "read", path="large.txt")
+            seqs += [item["seq"] for item in answer["arrivals"]]
+            assert len(json.dumps(answer, ensure_ascii=False, separators=(",", ":")).encode()) <= 24 * 1024
+            assert answer["data"]
+    assert seqs == list(range(1, 21))
+
+
+async def test_a_job_that_another_one_blocks_arrives_without_having_run(wire: Wire) -> None:
+    call = client(wire)
+    first = (await call("task", "submit", command=sys.executable, args=["-c", ""], delay_ms=600_000))["jobs"][0]["id"]
+    after = {"job": first, "on": "success"}
+    submitted = await call("task", "submit", command=sys.executable, args=["-c", ""], dependencies=[after])
+    second = submitted["jobs"][0]["id"]
+    await call("task", "cancel", ids=[first])
+    told = await arrived(call, 2)
+    assert [(item["id"], item["state"]) for item in told] == [(first, "cancelled"), (second, "blocked")]
+    assert told[1]["summary"]["reason"] == "dependency"
