@@ -105,7 +105,7 @@ def _change_inside(message: dict[str, Any], chance: random.Random) -> None:
         elif way < 0.8:
             holder[key] = copy.deepcopy(chance.choice(JUNK))
         else:
-            holder[chance.choice(["new", "path", "detach", "wait_ms", "jsonrpc", "progressToken", "name"])] = (
+            holder[chance.choice(["new", "path", "approval_id", "limit", "jsonrpc", "progressToken", "name"])] = (
                 copy.deepcopy(chance.choice(JUNK))
             )
         return
