@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import platform
+import subprocess
+import sys
 import time
 import zoneinfo
 from collections.abc import Callable
@@ -119,3 +121,17 @@ def test_a_process_that_lives_long_looks_at_what_rarely_changes_now_and_then(
     assert host_info(lasting, HostInfo()).time_zone == "Asia/Tokyo"
     clock.seconds += 2
     assert host_info(lasting, HostInfo()).time_zone == "Europe/Paris"
+
+
+def test_threads_that_look_at_the_same_time_are_all_answered(runtime: Runtime) -> None:
+    # In a process of its own: Python remembers the machine's name once it was told.
+    program = (
+        "import threading; from hearth.platforms.local import local_host; facts = local_host().facts();"
+        "threads = [threading.Thread(target=facts.hostname) for _ in range(4)];"
+        "[each.start() for each in threads]; [each.join() for each in threads]; print(facts.hostname())"
+    )
+    root = str(Path(__file__).parents[3])
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=root, capture_output=True, encoding="utf-8", timeout=30, check=True
+    )
+    assert done.stdout.strip() == host_info(runtime, HostInfo()).hostname
