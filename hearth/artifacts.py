@@ -10,6 +10,7 @@ import os
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
+from hearth import conversations
 from hearth.errors import ArtifactDamaged, ArtifactMissing, BackupMissing, NotFound, invalid
 from hearth.identifiers import new
 from hearth.store import artifacts
@@ -88,7 +89,7 @@ def get(runtime: Runtime, word: str) -> Artifact:
 
     with runtime.store.read() as view:
         found = artifacts.find(view, word)
-        candidates = [found] if found else []
+        candidates = [found] if found and conversations.sees(runtime, found.conversation) else []
         if not candidates and runtime.caller is Caller.SHELL:
             candidates = artifacts.starting_with(view, word)
     if len(candidates) > 1:

@@ -17,7 +17,7 @@ class Cancellation(Event):
         super().__init__()
         self.by_interrupt = False
         self._changing = Lock()  # not taken by `set`, which may interrupt the thread that holds it
-        self._callbacks: tuple[Callable[[], None], ...] = ()
+        self._callbacks: tuple[Callable[[], object], ...] = ()
 
     def interrupt(self) -> None:
         """As `set`, by a person's Ctrl-C, which programs are told as such."""
@@ -30,7 +30,7 @@ class Cancellation(Event):
             callback()
 
     @contextmanager
-    def calls(self, callback: Callable[[], None]) -> Iterator[None]:
+    def calls(self, callback: Callable[[], object]) -> Iterator[None]:
         """While the block runs, `set` calls `callback`; at once where it was set before."""
         with self._changing:
             self._callbacks = (*self._callbacks, callback)

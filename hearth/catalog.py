@@ -8,7 +8,7 @@ from importlib import import_module
 from hearth.errors import UnknownOperation
 from hearth.operation import Family, Operation
 
-FAMILIES = ("machine", "fs", "task", "artifact", "self")
+FAMILIES = ("machine", "fs", "task", "artifact", "run", "self")
 
 
 def family(name: str) -> Family:

@@ -140,11 +140,15 @@ def _prepare_item(field: Field, item: Any) -> Any:
 
 def _problems(error: ValidationError, model: type, value: dict[str, Any]) -> Iterator[Problem]:
     seen = set()
+    told: set[tuple[int, str]] = set()
     for found in error.errors(include_url=False, include_context=False, include_input=False):
         if found["type"] == "json_invalid":  # it was JSON a moment ago, but for this
             yield Problem("", "not_unicode", NOT_UNICODE)
             continue
-        for problem in _problems_at(model, value, found["loc"], found["type"]) or [_own_words(found)]:
+        problems = _problems_at(model, value, found["loc"], found["type"], told)
+        if problems is None:
+            continue
+        for problem in problems or [_own_words(found)]:
             if problem not in seen:
                 seen.add(problem)
                 yield problem
@@ -155,9 +159,11 @@ def _own_words(found: Any) -> Problem:
     return Problem(where, _CODES.get(found["type"], "wrong_type"), found["msg"])
 
 
-def _problems_at(model: type, value: Any, path: tuple[Any, ...], kind: str) -> list[Problem]:
+def _problems_at(
+    model: type, value: Any, path: tuple[Any, ...], kind: str, told: set[tuple[int, str]]
+) -> list[Problem] | None:
     """The problems of the field on the path as the shell finds and words them, so that every surface says the same;
-    none where only pydantic knows it."""
+    none where only pydantic knows it, None where all of that field was told: each wrong item of a list comes here."""
     fields = {field.name: field for field in fields_of(model)}
     if not path:
         return []
@@ -171,6 +177,11 @@ def _problems_at(model: type, value: Any, path: tuple[Any, ...], kind: str) -> l
     if field.is_model and (field.many or field.mapping) and below:
         nested, prefix, below = nested[below[0]], f"{name}.{below[0]}", below[1:]
     if field.is_model and below:
-        inside = _problems_at(field.base, nested, below, kind)
-        return [dataclasses.replace(problem, field=f"{prefix}.{problem.field}") for problem in inside]
-    return list(check_field(field, value[name]))
+        inside = _problems_at(field.base, nested, below, kind, told)
+        return inside and [dataclasses.replace(problem, field=f"{prefix}.{problem.field}") for problem in inside]
+    if (id(value), name) in told:
+        return None
+    problems = list(check_field(field, value[name]))
+    if problems:
+        told.add((id(value), name))
+    return problems

@@ -388,6 +388,49 @@ class ProtectedProcess(HearthError):
     code = "protected_process"
 
 
+class Closing(HearthError):
+    """The server is about to end, so it begins nothing new."""
+
+    code = "closing"
+    usual_hint = "start `hearth serve` again, then repeat the call"
+
+
+class Interrupted(HearthError):
+    """The process that worked on a call ended before it, so nobody can tell how far it came."""
+
+    code = "interrupted"
+    usual_hint = "look at what it was to change, then call again; what must outlive a server is a job"
+
+
+class TooManyCalls(HearthError):
+    """More calls wait for their turn than may."""
+
+    code = "too_many_calls"
+    usual_hint = "wait for some of them, then call again"
+
+
+class RequestIdReused(HearthError):
+    """Another request was sent under this id before."""
+
+    code = "request_id_reused"
+    usual_hint = "give each new request an id of its own"
+
+
+class NotLoopback(HearthError):
+    """The server was to be reached from other machines, which it is not."""
+
+    code = "not_loopback"
+    exit_status = 2
+    usual_hint = "use 127.0.0.1, ::1 or localhost; for other machines put an authenticated tunnel before it"
+
+
+class PortTaken(HearthError):
+    """Another process listens on the port."""
+
+    code = "port_taken"
+    usual_hint = "end it, or choose another port with --port"
+
+
 class WaitRanOut(HearthError):
     """What was waited for did not happen in the time that was given."""
 

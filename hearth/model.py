@@ -81,11 +81,11 @@ class Cli:
     several words are given. `names`: spellings beside --field-name, such as "-n". `completes`: "path", "operation",
     "family", "setting", or a kind of id such as "receipt". `hidden`: no option at all. `pairs`: the option may be
     repeated, and the words of all options that name the same list field make its items. `reads_file`: `@file` and `-`
-    stand for what a file or standard input holds. `rest`: a program's words, among which hearth looks for no option
-    of its own.
+    stand for what a file or standard input holds. `only`: it has a meaning at the shell alone. `rest`: a program's
+    words, among which hearth looks for no option of its own.
     """
 
-    __slots__ = ("argument", "completes", "hidden", "metavar", "more", "names", "pairs", "reads_file", "rest")
+    __slots__ = ("argument", "completes", "hidden", "metavar", "more", "names", "only", "pairs", "reads_file", "rest")
 
     def __init__(
         self,
@@ -98,6 +98,7 @@ class Cli:
         hidden: bool = False,
         pairs: str | None = None,
         reads_file: bool = False,
+        only: bool = False,
         rest: bool = False,
     ) -> None:
         self.argument = argument
@@ -108,6 +109,7 @@ class Cli:
         self.hidden = hidden
         self.pairs = pairs
         self.reads_file = reads_file
+        self.only = only
         self.rest = rest
 
 

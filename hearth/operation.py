@@ -44,6 +44,10 @@ class Operation:
     stream: str = ""
     # Ctrl-C and SIGTERM take the call back, so that it ends in its own way, rather than ending hearth.
     hears_signals: bool = False
+    # Only reads, but may take seconds: over MCP none of the threads works on it that are kept free for short calls.
+    lengthy: bool = False
+    # Waits for something until its own `timeout_ms`, so a call over MCP is held for so long.
+    waits: bool = False
     # Runs a program whose outputs a shell without --json passes on as they come, and shows nothing else.
     live: bool = False
     # Works without a store: nothing is opened, no event is kept.

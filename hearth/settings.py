@@ -91,10 +91,15 @@ class RetentionSettings:
     artifacts_max_bytes: Annotated[
         int, Ge(0), Le(1 << 50), Help("Most bytes of artifacts that are not pinned; the oldest go first.")
     ] = 20 * 1024**3
-    jobs_days: Annotated[int, Ge(1), Le(36_500), Help("Days that jobs are kept after they ended.")] = 30
+    jobs_days: Annotated[
+        int, Ge(1), Le(36_500), Help("Days that jobs and calls that were answered pending are kept after they ended.")
+    ] = 30
     jobs_max: Annotated[int, Ge(0), Le(100_000_000), Help("Most ended jobs that are kept; the oldest go first.")] = (
         100_000
     )
+    mailbox_days: Annotated[
+        int, Ge(1), Le(36_500), Help("Days that a conversation can be told what ended, received or not.")
+    ] = 30
 
 
 @model
@@ -126,6 +131,51 @@ class WorkerSettings:
     ] = 256 * 1024 * 1024
 
 
+class ServeTools(StrEnum):
+    """Which tools are served."""
+
+    FAMILY = "family"  # one for each family
+    SPLIT = "split"  # and beside each that may also write one that only reads, for hosts that ask before the others
+
+
+@model
+class ServeSettings:
+    """`hearth serve`."""
+
+    host: Annotated[str, Len(1, 64), Help("The address of this machine to listen on: 127.0.0.1, ::1 or localhost.")] = (
+        "127.0.0.1"
+    )
+    port: Annotated[int, Ge(0), Le(65_535), Help("The port to listen on; 0: any that is free.")] = 3000
+    tools: Annotated[
+        ServeTools, Help("One tool for each family, or split: also tools that only read (fs_read, ...).")
+    ] = ServeTools.FAMILY
+    wait_ms: Annotated[
+        int | None,
+        Ge(0),
+        Le(45_000),
+        Help("How long a call is held before it answers pending; 100 for ChatGPT and 10,000 for others by default."),
+    ] = None
+    answer_max_bytes: Annotated[
+        int, Ge(4_096), Le(1024 * 1024), Narrows.SMALLER, Help("Most bytes of one answer; more goes into an artifact.")
+    ] = 24 * 1024
+    lane: Annotated[bool, Help("Answer plain calls without the SDK, which takes three times as long.")] = True
+    shutdown_grace_s: Annotated[
+        int, Ge(0), Le(3_600), Help("Seconds that calls get to end once the server was told to stop.")
+    ] = 5
+    origins: Annotated[
+        tuple[Annotated[str, Len(1, 255)], ...], Help("Web pages that may call, such as http://localhost:6274.")
+    ] = ()
+    max_body_bytes: Annotated[int, Ge(1_024), Le(1 << 30), Narrows.SMALLER, Help("Most bytes of one request.")] = (
+        8 * 1024 * 1024
+    )
+    max_connections: Annotated[
+        int, Ge(1), Le(100_000), Narrows.SMALLER, Help("Most connections at once; fewer where handles are scarce.")
+    ] = 2_048
+    request_timeout_s: Annotated[
+        int, Ge(1), Le(3_600), Narrows.SMALLER, Help("Seconds that a request may take to come in.")
+    ] = 10
+
+
 @model
 class Settings:
     """All settings, after every layer was read."""
@@ -152,3 +202,4 @@ class Settings:
     secrets: Annotated[SecretSettings, Help("Secrets.")] = SecretSettings()
     retention: Annotated[RetentionSettings, Help("How long things are kept.")] = RetentionSettings()
     worker: Annotated[WorkerSettings, Help("The background worker.")] = WorkerSettings()
+    serve: Annotated[ServeSettings, Help("The server for AI assistants.")] = ServeSettings()

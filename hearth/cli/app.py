@@ -124,6 +124,7 @@ def _own_command(family: Family, row: Operation) -> Callable[[], click.Command]:
 
 
 GROUPS = {
+    "conversation": "Who called over MCP.",
     "config": "Settings: show, change, check, trust.",
     "db": "The database: where it is, what is in it, backups.",
     "completion": "Completion of words at the shell.",

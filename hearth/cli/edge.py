@@ -40,6 +40,15 @@ FAMILY = Family(
             "hearth call --batch --jobs 4 < requests.ndjson",
         ),
         _row(
+            "serve",
+            "serve:serve",
+            "Serve AI assistants and other clients of the Model Context Protocol.",
+            "hearth serve",
+            "hearth serve --stdio --root ~/notes",
+            "hearth serve --port 0 --json",
+            effect=Effect.DESTROY,
+        ),
+        _row(
             "operations",
             "listing:operations",
             "List every operation: what it does and where it can be reached.",
@@ -49,8 +58,10 @@ FAMILY = Family(
         _row(
             "schema",
             "listing:schema",
-            "Show the JSON Schemas of an operation's input and result.",
+            "Show the JSON Schemas of an operation's input and result, or of a family's tool.",
             "hearth schema fs.stat",
+            "hearth schema fs",
+            "hearth schema fs --exact",
         ),
         _row(
             "demo",

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, get_type_hints
 
-from hearth import dispatch, roots
+from hearth import conversations, dispatch, roots
 from hearth.cli import render, streams
 from hearth.cli.exit_status import exit_status
 from hearth.cli.progress import Progress
@@ -41,7 +41,7 @@ def open_runtime(options: Globals, caller: Caller = Caller.SHELL, *, lenient: bo
         base=allowed[0].path if caller is Caller.MCP and allowed else here,
         caller=caller,
         group=options.run,
-        conversation=options.conversation,
+        conversation=conversations.at_shell(options.conversation),
         notice=render.notice,
         log=Log(host, config.data_dir, level=config.settings.log, show=render.notice),
         config=config,

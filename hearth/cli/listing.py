@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 from hearth import catalog
 from hearth.cli.options import Globals
+from hearth.errors import UnknownOperation, invalid
 from hearth.model import Cli, Help, Items, State, model
 from hearth.operation import Effect, Family, Operation, Surface, types_of
 
@@ -76,8 +77,13 @@ def _input_schema(function: Any) -> dict[str, Any]:
 @model
 class ShowSchema:
     operation: Annotated[
-        str, Cli(argument=True, metavar="FAMILY.OPERATION", completes="operation"), Help("The operation.")
+        str,
+        Cli(argument=True, metavar="FAMILY[.OPERATION]", completes="operation"),
+        Help("The operation, or a family for the tool that serves it."),
     ]
+    exact: Annotated[
+        bool, Help("Of a family: the exact union of its operations' inputs, which not every host accepts as a tool's.")
+    ] = False
 
 
 @model
@@ -90,10 +96,25 @@ class OperationSchema:
     result: Annotated[dict[str, Any], Help("What it answers with, beside `version` and `error`.")]
 
 
-def schema(options: Globals, given: ShowSchema) -> OperationSchema:
-    """Raises `UnknownOperation`."""
+@model
+class ToolSchema:
+    """The JSON Schemas of the tool that serves a family."""
+
+    state: State = State.COMPLETED
+    family: Annotated[str, Help("The family.")]
+    input: Annotated[dict[str, Any], Help("What the tool accepts, with the operation's name in `operation`.")]
+
+
+def schema(options: Globals, given: ShowSchema) -> OperationSchema | ToolSchema:
+    """Raises `UnknownOperation`, `InvalidInput`."""
     from hearth import check
 
+    if given.exact and "." in given.operation:
+        raise invalid("exact", "not_both", "the schema of one operation is exact anyway")
+    if "." not in given.operation:
+        made = _tool_schema(given)
+        options.output.json = True
+        return made
     family, row = catalog.find(given.operation)
     options.output.json = True  # a schema is JSON, whoever reads it
     input_type, result_type = types_of(family.load(row.target))
@@ -102,3 +123,14 @@ def schema(options: Globals, given: ShowSchema) -> OperationSchema:
         input=check.input_schema(input_type),
         result=check.result_schema(result_type),
     )
+
+
+def _tool_schema(given: ShowSchema) -> ToolSchema:
+    from hearth.mcp import schema as tools
+
+    family = catalog.family(given.operation)
+    rows = tools.rows_of(family)
+    if family.top_level or not rows:
+        raise UnknownOperation(f"no tool serves {given.operation}")
+    made = tools.exact(family) if given.exact else tools.tool(family, rows, family.name)["inputSchema"]
+    return ToolSchema(family=family.name, input=made)

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from hearth.clock import parse_timestamp
+from hearth.engine import arriving
 from hearth.store import jobs
 from hearth.store.jobs import FINAL, Dependency, Job, JobState, Waiting
 
@@ -44,13 +45,19 @@ def add(
     jobs.insert(tx, job, labels=labels, dependencies=dependencies)
     if job.state in FINAL:
         assert job.ended_at is not None
+        facts = {"ended_at": job.ended_at, "reason": job.reason, "message": job.message}
+        arriving.job_ended(tx, job, job.state, facts)
         settle(tx, job.id, job.state, job.ended_at)
 
 
 def _apply(tx: sqlite3.Connection, job: Job, to: JobState, holder: str | None = None, **changes: Any) -> bool:
     if to not in MOVES[job.state]:
         raise WrongMove(f"{job.id}: {job.state} is not followed by {to}")
-    return jobs.move(tx, job.seq, job.state, to, holder=holder, **changes)
+    if not jobs.move(tx, job.seq, job.state, to, holder=holder, **changes):
+        return False
+    if to in FINAL:
+        arriving.job_ended(tx, job, to, changes)
+    return True
 
 
 def settle(tx: sqlite3.Connection, id_: str, ended: JobState, now: str) -> None:

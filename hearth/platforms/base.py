@@ -206,6 +206,10 @@ class Host(Protocol):
         """Empty a file that no other descriptor of any process leads to, but for its first `kept` bytes; false, and
         nothing happens to it, where one does, or where the system does not tell. Raises `OSError`."""
 
+    def most_descriptors(self, wanted: int) -> int | None:
+        """How many files and connections this process may have open, once that was raised as far as it goes and is
+        wanted; None where there is no such bound."""
+
     def punch_hole(self, path: str, start: int, end: int) -> bool:
         """Give the disk space of a part of a file back, whose bytes then read as zeros; size and offsets stay. False
         where the file system cannot do that."""

@@ -6,6 +6,7 @@ import os
 import platform
 import sys
 from collections.abc import Mapping
+from threading import Lock
 from typing import NamedTuple
 
 
@@ -49,21 +50,30 @@ class Display(NamedTuple):
     height: int | None
 
 
+_naming = Lock()
+
+
+def _uname() -> platform.uname_result:
+    # Python asks WMI on Windows, where two threads at once may wait for ever; it remembers what it was told.
+    with _naming:
+        return platform.uname()
+
+
 class Facts:
     """Each method answers one fact, or raises `Unknown` or `OSError`."""
 
     def hostname(self) -> str:
-        return platform.node()
+        return _uname().node
 
     def architecture(self) -> str:
-        return platform.machine()
+        return _uname().machine
 
     def release(self) -> str:
         """The system's name and version as people know it."""
         raise NotImplementedError
 
     def kernel(self) -> str:
-        return platform.release()
+        return _uname().release
 
     def user(self) -> str:
         import getpass
@@ -99,7 +109,7 @@ class Facts:
         return Processors(self.processor_model(), os.cpu_count(), psutil.cpu_count(logical=False), usable, load)
 
     def processor_model(self) -> str | None:
-        return platform.processor() or None
+        return _uname().processor or None
 
     def memory(self) -> Memory:
         import psutil

@@ -320,6 +320,17 @@ class PosixHost:
         soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
         return MOST_PROGRAMS if soft < 0 else min(MOST_PROGRAMS, max(1, (soft - OWN_DESCRIPTORS) // PER_PROGRAM))
 
+    def most_descriptors(self, wanted: int) -> int | None:
+        import resource
+
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        if 0 <= soft < wanted:
+            more = wanted if hard < 0 else min(wanted, hard)
+            with contextlib.suppress(OSError, ValueError):
+                resource.setrlimit(resource.RLIMIT_NOFILE, (more, hard))
+            soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+        return None if soft < 0 else soft
+
     def output_encoding(self) -> str | None:
         return None
 

@@ -173,6 +173,9 @@ class WindowsHost:
     def most_programs(self) -> int:
         return 256  # handles are many there; this only keeps one call from starting thousands
 
+    def most_descriptors(self, wanted: int) -> int | None:  # noqa: ARG002
+        return None
+
     def empty_unshared(self, path: str, kept: int = 0) -> bool:  # noqa: ARG002
         return False
 

@@ -75,22 +75,26 @@ _PAGE = """
     SELECT * FROM artifacts WHERE seq < :before AND at >= :since AND at <= :until
     AND media_type >= :type_from AND media_type < :type_to
     AND (:run IS NULL OR run = :run) AND (:label IS NULL OR label = :label)
-    AND (:operation IS NULL OR operation = :operation) AND pinned >= :pinned ORDER BY seq DESC LIMIT :limit
+    AND (:operation IS NULL OR operation = :operation) AND pinned >= :pinned
+    AND (:conversation IS NULL OR conversation = :conversation) ORDER BY seq DESC LIMIT :limit
 """
 # Statements of their own, so that a few among a million are found by an index.
 _PAGE_OF_RUN = """
     SELECT * FROM artifacts WHERE run = :run AND seq < :before AND at >= :since AND at <= :until
     AND media_type >= :type_from AND media_type < :type_to AND (:label IS NULL OR label = :label)
-    AND (:operation IS NULL OR operation = :operation) AND pinned >= :pinned ORDER BY seq DESC LIMIT :limit
+    AND (:operation IS NULL OR operation = :operation) AND pinned >= :pinned
+    AND (:conversation IS NULL OR conversation = :conversation) ORDER BY seq DESC LIMIT :limit
 """
 _PAGE_OF_LABEL = """
     SELECT * FROM artifacts WHERE label = :label AND seq < :before AND at >= :since AND at <= :until
     AND media_type >= :type_from AND media_type < :type_to
-    AND (:operation IS NULL OR operation = :operation) AND pinned >= :pinned ORDER BY seq DESC LIMIT :limit
+    AND (:operation IS NULL OR operation = :operation) AND pinned >= :pinned
+    AND (:conversation IS NULL OR conversation = :conversation) ORDER BY seq DESC LIMIT :limit
 """
 _PAGE_OF_OPERATION = """
     SELECT * FROM artifacts WHERE operation = :operation AND seq < :before AND at >= :since AND at <= :until
-    AND media_type >= :type_from AND media_type < :type_to AND pinned >= :pinned ORDER BY seq DESC LIMIT :limit
+    AND media_type >= :type_from AND media_type < :type_to AND pinned >= :pinned
+    AND (:conversation IS NULL OR conversation = :conversation) ORDER BY seq DESC LIMIT :limit
 """
 
 
@@ -106,6 +110,7 @@ def page(
     label: str | None = None,
     operation: str | None = None,
     pinned: bool = False,
+    conversation: str | None = None,
 ) -> list[Artifact]:
     """Artifacts older than sequence number `before`, the newest first. `media_type` is whole, or ends with "/"."""
     statement = _PAGE
@@ -126,6 +131,7 @@ def page(
             "label": label,
             "operation": operation,
             "pinned": pinned,
+            "conversation": conversation,
             "limit": limit,
         },
     )

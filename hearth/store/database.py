@@ -45,7 +45,7 @@ NO_SHARED_MEMORY = (
 )
 MAX_READERS = 4
 OLDEST_SQLITE = (3, 37, 0)
-SCHEMA_VERSION = 3  # how many migrations there are; a test counts them
+SCHEMA_VERSION = 4  # how many migrations there are; a test counts them
 DROPPED_NAME = "events-dropped"  # beside the database: one byte for each event that a busy database lost
 KEPT_WAL_BYTES = 256 * 1024  # a longer log is worth the two syncs that folding it into the database takes
 
@@ -183,6 +183,7 @@ class Store:
         if not self._writing.acquire(timeout=wait_ms / 1000):
             raise DatabaseBusy(f"{self.path} is being written by another thread")
         try:
+            self._refuse_closed()
             self._refuse_another_file()
             with translated(self.path):
                 self._wait(wait_ms)
@@ -229,6 +230,7 @@ class Store:
     def read(self) -> Iterator[sqlite3.Connection]:
         """A view of one moment, on one of at most four connections. Raises `DatabaseBusy` when none gets free, and
         like `write` `DatabaseGone`."""
+        self._refuse_closed()
         self._refuse_another_file()
         self._catch_up()
         if not self._reader_slots.acquire(timeout=BUSY_TIMEOUT_MS / 1000):
@@ -273,21 +275,29 @@ class Store:
 
     def close(self) -> None:
         """Store the events that wait, and close. A short log stays beside the database for the next process.
-        Closing twice is closing once."""
+        Closing twice is closing once. What other threads then still begin is refused."""
         if self._closed:
             return
-        self._closed = True
         if self._events is not None:
             self._events.close()
         with contextlib.suppress(DatabaseError, NoSpace):
             self._catch_up()
+        # SQLite crashes the process where a connection is closed in the midst of a statement of another thread.
+        held = self._writing.acquire(timeout=BUSY_TIMEOUT_MS / 1000)
+        self._closed = True
         while reader := self._idle_reader():
             reader.close()
         in_place = False
         with contextlib.suppress(DatabaseError):
             in_place = _file_under(self.path) == self._file
-        with _log_kept(self._writer, self.path) if in_place else contextlib.nullcontext():
-            self._writer.close()
+        if held:
+            with _log_kept(self._writer, self.path) if in_place else contextlib.nullcontext():
+                self._writer.close()
+            self._writing.release()
+
+    def _refuse_closed(self) -> None:
+        if self._closed:
+            raise DatabaseError(f"{self.path} was closed")
 
 
 def _file_under(path: str) -> tuple[int, int] | None:

@@ -259,12 +259,14 @@ def outline_of(tx: sqlite3.Connection, receipt: int) -> list[Change]:
 
 _PAGE = """
     SELECT * FROM receipts WHERE seq < :before AND at >= :since AND at <= :until
-    AND (:caller IS NULL OR caller = :caller) ORDER BY seq DESC LIMIT :limit
+    AND (:caller IS NULL OR caller = :caller) AND (:conversation IS NULL OR conversation = :conversation)
+    ORDER BY seq DESC LIMIT :limit
 """
 # A statement of its own, so that a small group among a million receipts is found by its index.
 _PAGE_OF_GROUP = """
     SELECT * FROM receipts WHERE group_name = :group AND seq < :before AND at >= :since AND at <= :until
-    AND (:caller IS NULL OR caller = :caller) ORDER BY seq DESC LIMIT :limit
+    AND (:caller IS NULL OR caller = :caller) AND (:conversation IS NULL OR conversation = :conversation)
+    ORDER BY seq DESC LIMIT :limit
 """
 # Each index gives the newest first and stops at the limit; a file may have been changed ten thousand times.
 _PAGE_OF_PATH = """
@@ -282,7 +284,8 @@ _PAGE_OF_PATH_FILTERED = """
         SELECT receipt FROM changes WHERE path = :path AND receipt < :before
         UNION SELECT receipt FROM changes WHERE other = :path AND receipt < :before)
     AND at >= :since AND at <= :until AND (:caller IS NULL OR caller = :caller)
-    AND (:group IS NULL OR group_name = :group) ORDER BY seq DESC LIMIT :limit
+    AND (:group IS NULL OR group_name = :group) AND (:conversation IS NULL OR conversation = :conversation)
+    ORDER BY seq DESC LIMIT :limit
 """
 
 
@@ -296,12 +299,14 @@ def page(
     caller: str | None = None,
     group: str | None = None,
     path: str | None = None,
+    conversation: str | None = None,
 ) -> list[Receipt]:
     """Receipts older than sequence number `before`, the newest first; of those that touched exactly `path`."""
     filters: dict[str, object] = {"since": since, "until": until, "caller": caller, "group": group}
+    filters["conversation"] = conversation
     if path is not None:
         filters["path"] = path_text(path)
-        plain = (since, until, caller, group) == ("", "~", None, None)
+        plain = (since, until, caller, group, conversation) == ("", "~", None, None, None)
         statement = _PAGE_OF_PATH if plain else _PAGE_OF_PATH_FILTERED
     else:
         statement = _PAGE if group is None else _PAGE_OF_GROUP

@@ -13,7 +13,18 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from hearth.clock import parse_timestamp, timestamp
-from hearth.store import artifacts, events, job_removal, jobs, receipts, sweeping
+from hearth.store import (
+    arrivals,
+    artifacts,
+    conversations,
+    events,
+    futures,
+    job_removal,
+    jobs,
+    receipts,
+    requests,
+    sweeping,
+)
 from hearth.store.blobs import NEW, Blobs
 from hearth.store.database import DROPPED_NAME, Store
 
@@ -46,6 +57,14 @@ class Forgotten(NamedTuple):
     bodies: int
 
 
+class Messages(NamedTuple):
+    """A kind of rows: how many would go, with their bytes, and a step that lets some go."""
+
+    kind: str
+    size: Callable[[sqlite3.Connection], tuple[int, int]]
+    step: Callable[[sqlite3.Connection], int]
+
+
 class Retention:
     """The rules for one data directory at one moment. `dry_run` counts and removes nothing."""
 
@@ -75,6 +94,7 @@ class Retention:
         yield self.drop_backups()
         yield self.expire_jobs()
         yield self.remove_environments()
+        yield from self.expire_messages()
         yield self.expire_artifacts()
         yield self.drop_artifacts()
         yield self.remove_orphans()
@@ -235,6 +255,48 @@ class Retention:
             if _run_of(name)[0] in ids:
                 sweeping.remove(self.host, folder, name)
 
+    def expire_messages(self) -> Iterator[Removed]:
+        """What conversations were to be told, and could ask for: ended calls beyond `jobs_days`, arrivals beyond
+        `mailbox_days`, answers for calls that come again, and conversations of which nothing is left."""
+        for kind, size_of, step in self._messages():
+            with self.store.read() as view:
+                number, size = size_of(view)
+            if number and not self.dry_run:
+                _repeat(self.store, step)
+            yield Removed(kind, number, size)
+
+    def expire_some_messages(self) -> None:
+        """The oldest of those, at most 500 of each kind."""
+        with self.store.write() as tx:
+            for _, _, step in self._messages():
+                step(tx)
+
+    def _messages(self) -> tuple[Messages, ...]:
+        ended, told = self.days_ago(self.keep.jobs_days), self.days_ago(self.keep.mailbox_days)
+        answered, lost = timestamp(max(0, self.now_ms - requests.KEPT_MS)), self.days_ago(1)
+        return (
+            Messages(
+                "futures",
+                lambda view: futures.expired(view, ended),
+                lambda tx: futures.delete_expired(tx, ended, STEP),
+            ),
+            Messages(
+                "arrivals",
+                lambda view: arrivals.expired(view, told),
+                lambda tx: arrivals.delete_expired(tx, told, STEP),
+            ),
+            Messages(
+                "requests",
+                lambda view: requests.expired(view, answered, lost),
+                lambda tx: requests.delete_expired(tx, answered, lost, STEP),
+            ),
+            Messages(
+                "conversations",
+                lambda view: (conversations.count_idle(view, told), 0),
+                lambda tx: conversations.delete_idle(tx, told, STEP),
+            ),
+        )
+
     def remove_environments(self) -> Removed:
         """Variables of jobs that are gone."""
         count = size = after = 0
@@ -306,6 +368,7 @@ def tend(retention: Retention, *, number: int) -> None:
     retention.expire_some_receipts()
     retention.expire_some_artifacts()
     retention.expire_some_jobs(STEP)
+    retention.expire_some_messages()
     if number % 16 == 0:
         retention.drop_backups()
 

@@ -24,6 +24,7 @@ from tests.benchmarks.processes import processes
 from tests.benchmarks.programs import programs
 from tests.benchmarks.reading import reading
 from tests.benchmarks.search import search
+from tests.benchmarks.serving import serving
 from tests.benchmarks.setting import Setting
 from tests.benchmarks.startup import startup
 from tests.benchmarks.writing import writing
@@ -39,6 +40,7 @@ BENCHMARKS: dict[str, Callable[[Setting], list[Row]]] = {
     "programs": programs,
     "processes": processes,
     "jobs": jobs,
+    "serving": serving,
 }
 HEADER = (
     "| what | against | measure | hearth | peer | ratio | to reach | reached |\n|---|---|---|---|---|---|---|---|\n"

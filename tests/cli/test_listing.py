@@ -3,7 +3,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import pytest
+from jsonschema import Draft202012Validator
+
 from hearth import catalog
+from hearth.mcp import schema, tools
 
 Hearth = Callable[..., Any]
 
@@ -37,3 +41,32 @@ def test_schema_of_an_unknown_operation_offers_the_nearest(hearth: Hearth) -> No
     done = hearth("schema", "fs.stats")
     assert done.status == 2
     assert "fs.stat" in done.err
+
+
+def test_schema_of_a_family_is_what_its_tool_publishes(hearth: Hearth) -> None:
+    made = hearth("schema", "fs").json
+    tool = next(each for each in tools.load().listed if each["name"] == "fs")
+    assert (made["family"], made["input"]) == ("fs", tool["inputSchema"])
+
+
+@pytest.mark.parametrize("family", ["machine", "fs", "task", "artifact"])
+def test_the_exact_schema_of_a_family_knows_which_operation_takes_what(hearth: Hearth, family: str) -> None:
+    exact = hearth("schema", family, "--exact").json["input"]
+    Draft202012Validator.check_schema(exact)
+    assert len(exact["oneOf"]) == len(schema.rows_of(catalog.family(family)))
+
+
+def test_the_exact_schema_refuses_a_field_of_another_operation(hearth: Hearth) -> None:
+    check = Draft202012Validator(hearth("schema", "fs", "--exact").json["input"])
+    assert check.is_valid({"operation": "stat", "path": "a"})
+    assert not check.is_valid({"operation": "stat", "path": "a", "query": "x"})
+    assert not check.is_valid({"operation": "stat"})
+
+
+REFUSED = [(("self",), "unknown_operation"), (("fs.stat", "--exact"), "invalid_input")]
+
+
+@pytest.mark.parametrize(("words", "code"), REFUSED)
+def test_schema_refuses_what_no_tool_has(hearth: Hearth, words: tuple[str, ...], code: str) -> None:
+    done = hearth("schema", *words, "--json")
+    assert (done.status, done.json["error"]["code"]) == (2, code)

@@ -15,7 +15,8 @@ from hearth import catalog
 
 TESTS = Path(__file__).parents[1]
 # The families that are still to come, and the MCP server. One that is there owes nothing any more.
-OWERS = frozenset({"machine", "task", "artifact", "ui", "recipe", "run", "serve"}) - set(catalog.FAMILIES)
+BEGUN = {"run"}  # families that have some of their rows
+OWERS = frozenset({"machine", "task", "artifact", "ui", "recipe", "run", "serve"}) - (set(catalog.FAMILIES) - BEGUN)
 KEYS = frozenset({"id", "title", "tests", "owed_by", "rest_owed_by"})
 
 
@@ -56,4 +57,8 @@ def test_a_test_that_holds_a_fault_exists(fault: str, test: str) -> None:
 @cache
 def _tests_in(source: Path) -> set[str]:
     tree = ast.parse(source.read_text(encoding="utf-8"))
-    return {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and node.name.startswith("test_")}
+    return {
+        node.name
+        for node in ast.walk(tree)
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and node.name.startswith("test_")
+    }

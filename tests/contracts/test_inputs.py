@@ -146,3 +146,9 @@ def test_numbers_beyond_all_bounds_are_refused_and_are_no_bug(number: str) -> No
     for text in (f'{{"word": "a", "share": {number}}}', f'{{"word": "a", "count": "{number}"}}'):
         with pytest.raises(InvalidInput):
             check.validate(inputs.EveryKind, check.parse(text))
+
+
+def test_thousands_of_wrong_items_are_each_told_once_and_at_once() -> None:
+    with pytest.raises(InvalidInput) as refused:
+        check.validate(MODELS["fs.hash"], {"paths": [7] * 5_000})
+    assert [problem.field for problem in refused.value.problems] == [f"paths.{place}" for place in range(5_000)]

@@ -6,6 +6,7 @@ import json
 import os
 import re
 import shlex
+import subprocess
 import sys
 import tomllib
 from collections.abc import Callable, Iterator
@@ -15,6 +16,7 @@ from typing import Any
 
 import pytest
 
+from tests.mcp.processes import META
 from tests.powershell import syntax_is_right
 
 ROOT = Path(__file__).parents[2]
@@ -137,6 +139,57 @@ def test_powershell_gets_the_same_commands_without_what_5_1_does_not_know() -> N
     assert not [line for line in lines if "&&" in line or "||" in line]
     for words in ("pip install .", 'pip install -e ".[dev]"', "hearth demo", "pytest"):
         assert any(words in line for line in lines), words
+
+
+def section(title: str) -> str:
+    return README.partition(f"\n## {title}\n")[2].partition("\n## ")[0]
+
+
+@pytest.mark.timeout(30)
+def test_the_commands_for_powershell_do_what_they_say(
+    work: Path, hearth: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HEARTH_WORKER_IDLE_EXIT_S", "1")
+    (work / "plan.txt").write_text("eat soup\n", "utf-8")
+    (work / "stat.json").write_text('{"path": "plan.txt"}', "utf-8")
+    (script,) = (body for kind, body in BLOCK.findall(section("Use it from PowerShell")) if kind == "powershell")
+    job, statuses = "", {}
+    for line in script.splitlines():
+        given, _, command = line.partition("hearth ")
+        if not command:
+            continue
+        words = shlex.split(command.partition(" | ")[0].replace("$job.jobs[0].id", job))
+        stdin = REQUESTS if "requests.ndjson" in given else given.strip().removesuffix("|").strip(" '")
+        words = [sys.executable if word == "python3" else word for word in words]
+        done = hearth(*words, stdin=stdin.encode() if "|" in given else b"")
+        statuses[" ".join(words[:2])] = done.status
+        if words[:2] == ["task", "submit"]:
+            job = done.json["jobs"][0]["id"]
+    # One of the two requests of the batch is about a file that is not there.
+    assert statuses == {
+        "fs stat": 0, "call fs.stat": 0, "call fs.read": 0, "task submit": 0, "task wait": 0, "task logs": 0,
+        "call --batch": 1,
+    }  # fmt: skip
+
+
+@pytest.mark.timeout(30)
+def test_a_host_that_is_configured_so_is_served(work: Path) -> None:
+    (configuration,) = (json.loads(body) for body in blocks("json"))
+    (entry,) = configuration["mcpServers"].values()
+    words = [str(work) if word == "/home/me/notes" else word for word in entry["args"]]
+    assert entry["command"] == "hearth"
+    assert words[:2] == ["serve", "--stdio"]
+    asked = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {"_meta": META}}
+    with subprocess.Popen(
+        [sys.executable, "-m", "hearth", *words, "--no-worker"], cwd=work, env={**os.environ, "PYTHONPATH": str(ROOT)},
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+    ) as server:  # fmt: skip
+        assert server.stdin is not None and server.stdout is not None
+        server.stdin.write(json.dumps(asked).encode() + b"\n")
+        server.stdin.flush()
+        answer = json.loads(server.stdout.readline())
+        server.stdin.close()
+    assert {"machine", "fs", "task", "artifact"} <= {tool["name"] for tool in answer["result"]["tools"]}
 
 
 def test_the_dependency_table_names_what_is_installed() -> None:

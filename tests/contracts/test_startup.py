@@ -15,10 +15,10 @@ pytestmark = pytest.mark.timeout(30)  # each starts programs, which takes a busy
 
 # Each costs from 2 ms (hashlib) to 200 ms (mcp).
 HEAVY = {
-    "asyncio", "charset_normalizer", "concurrent.futures", "cronsim", "ctypes", "difflib", "email", "hashlib", "http",
-    "importlib.metadata", "json", "logging", "mcp", "multiprocessing", "pathspec", "platformdirs", "psutil", "pydantic",
-    "re2", "rich", "socket", "sqlite3", "sqlite_utils", "ssl", "subprocess", "tempfile", "tomlkit", "tomllib",
-    "unicodedata", "watchfiles",
+    "anyio", "asyncio", "charset_normalizer", "concurrent.futures", "cronsim", "ctypes", "difflib", "email",
+    "hashlib", "http", "importlib.metadata", "json", "logging", "mcp", "multiprocessing", "pathspec",
+    "platformdirs", "psutil", "pydantic", "re2", "rich", "socket", "sqlite3", "sqlite_utils", "ssl", "subprocess",
+    "tempfile", "tomlkit", "tomllib", "unicodedata", "uvicorn", "uvloop", "watchfiles",
 }  # fmt: skip
 STORE = {"sqlite3", "json"}
 PSUTIL = {"psutil", "socket", "subprocess"}  # it brings the others
@@ -57,6 +57,7 @@ ALLOWED: dict[tuple[str, ...], set[str]] = {
     ("task", "schedules"): STORE,
     ("task", "next", "--every", "1h"): STORE,
     ("task", "next", "--cron", "@daily", "--zone", "UTC"): STORE | {"cronsim"},
+    ("serve", "--help"): {"json"},
     ("operations",): {"json"},
     ("config", "show"): {"json"},
     ("config", "get", "fs.sync"): {"json"},

@@ -15,6 +15,7 @@ from hearth.clock import Clock
 from hearth.errors import (
     DatabaseBusy,
     DatabaseDamaged,
+    DatabaseError,
     DatabaseForeign,
     DatabaseGone,
     DatabaseReadOnly,
@@ -347,3 +348,31 @@ def test_a_database_that_was_taken_away_is_neither_read_nor_written(
         pytest.fail("it was read")
     with pytest.raises(DatabaseGone), store.write():
         pytest.fail("it was written")
+
+
+def test_closing_waits_for_the_transaction_of_another_thread_and_refuses_later_ones(store: Store) -> None:
+    began, go = threading.Event(), threading.Event()
+
+    def write() -> None:
+        with store.write() as tx:
+            began.set()
+            go.wait(5)
+            events.insert(tx, [event()])
+
+    writing = threading.Thread(target=write)
+    writing.start()
+    assert began.wait(5)
+    closing_ = threading.Thread(target=store.close)
+    closing_.start()
+    closing_.join(0.05)
+    assert closing_.is_alive()
+    go.set()
+    for thread in (writing, closing_):
+        thread.join(5)
+    with pytest.raises(DatabaseError, match="was closed"), store.write():
+        raise AssertionError
+    with pytest.raises(DatabaseError, match="was closed"), store.read():
+        raise AssertionError
+    again = reopened(Path(store.path).parent)
+    with closing(again):
+        assert count(again) == 1

@@ -23,6 +23,7 @@ WHOLE = {
     "database.version_of-0": "the list of tables, when a file that is not known to be hearth's is looked at",
     "receipts.open_ones-0": "an index that holds only what is open, which is next to nothing",
     "jobs._IS_IDLE": "a step an index look-up through the names of groups that have queued jobs",
+    "futures._UNFINISHED": "an index that holds only what has not ended, which is bounded",
     "jobs._ROOM": "a step an index look-up through the names of groups that have queued jobs",
     "jobs._GROUPS": "a step an index look-up through the names of groups",
     "jobs._HOLDERS": "a step an index look-up through the few workers of running jobs",

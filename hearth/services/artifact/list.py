@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
+from hearth import conversations
 from hearth.model import Cli, Ge, Help, Items, Le, Len, Pattern, State, model
 from hearth.paging import sequence, time_bound
 from hearth.runtime import Runtime
@@ -19,7 +20,9 @@ class ListArtifacts:
         Pattern("^[!-}]+$", "must be a media type such as text/plain, or its beginning such as text/"),
         Help("Only this type, such as text/plain; text/ for all of text."),
     ] = None
-    operation: Annotated[str | None, Len(1, 100), Help("Only what this operation made, such as machine.exec.")] = None
+    of_operation: Annotated[
+        str | None, Len(1, 100), Cli(names=("--operation",)), Help("Only what this operation made, as machine.exec.")
+    ] = None
     label: Annotated[str | None, Len(1, 200), Help("Only with exactly this label.")] = None
     of_run: Annotated[str | None, Len(1, 200), Help("Only of this run.")] = None
     since: Annotated[str | None, Len(1, 40), Help("Not older than this time: ISO 8601 with Z or an offset.")] = None
@@ -50,10 +53,11 @@ def list_artifacts(runtime: Runtime, given: ListArtifacts) -> ArtifactList:
             since=time_bound("since", given.since, ""),
             until=time_bound("until", given.until, "~"),
             media_type=given.media_type or "",
-            operation=given.operation,
+            operation=given.of_operation,
             label=given.label,
             run=given.of_run,
             pinned=given.pinned,
+            conversation=conversations.own(runtime),
         )
     shown = found[: given.limit]
     more = len(found) > given.limit

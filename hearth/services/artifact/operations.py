@@ -44,6 +44,7 @@ FAMILY = Family(
                 "hearth artifact search art_01m8ptc6 error",
                 "hearth artifact search art_01m8ptc6 --regex 'warning: \\w+' -n 5",
             ),
+            lengthy=True,
         ),
         Operation(
             "put",

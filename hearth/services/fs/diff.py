@@ -8,6 +8,7 @@ from contextlib import suppress
 from typing import Annotated
 
 from hearth.containment import Place, translated
+from hearth.conversations import lists
 from hearth.errors import BackupMissing, HearthError, NotFound, ReadOnlyRoot
 from hearth.model import Cli, Ge, Help, Hidden, Le, Len, PathName, Raw, State, model
 from hearth.platforms.base import Kind
@@ -94,7 +95,8 @@ def _receipt(runtime: Runtime, prefix: str | None) -> Receipt:
     if prefix is not None:
         return find(runtime, prefix)
     with runtime.store.read() as tx:
-        newest = newest_here(runtime, receipts.newest(tx))
+        own = (each for each in receipts.newest(tx) if lists(runtime, each.conversation))
+        newest = newest_here(runtime, own)
     if not newest:
         raise NotFound("nothing was changed yet below the roots", hint="`hearth fs history` lists every change")
     return newest[0]

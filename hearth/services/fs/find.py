@@ -26,7 +26,9 @@ class FindNames:
     path: Annotated[
         str, Len(1, MAX_PATH), PathName(), Cli(names=("--in",), completes="path"), Help("Where to look.")
     ] = "."
-    regex: Annotated[str | None, Len(1, 4096), Help("An expression (RE2) that is found in the name.")] = None
+    name_regex: Annotated[
+        str | None, Len(1, 4096), Cli(names=("--regex",)), Help("An expression (RE2) that is found in the name.")
+    ] = None
     kinds: Annotated[tuple[Kind, ...], Len(0, 6), Cli(names=("--kind",)), Help("Find these kinds only.")] = ()
     min_bytes: Annotated[int | None, Ge(0), Help("Files of at least this size.")] = None
     max_bytes: Annotated[int | None, Ge(0), Help("Files of at most this size.")] = None
@@ -114,10 +116,10 @@ class _Selection:
         self.after = _time_ns("modified_after", given.modified_after)
         self.before = _time_ns("modified_before", given.modified_before)
         self.matcher = None
-        if given.regex is not None:
+        if given.name_regex is not None:
             from hearth.content.matching import Query, matcher
 
-            self.matcher = matcher(Query(given.regex, regex=True))
+            self.matcher = matcher(Query(given.name_regex, regex=True))
 
     def name(self, found: Found) -> bool:
         if self.given.kinds and found.kind not in self.given.kinds:

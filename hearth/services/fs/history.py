@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
+from hearth import conversations
 from hearth.errors import NotFound
 from hearth.model import Cli, Ge, Help, Items, Le, Len, PathName, State, model
 from hearth.paging import sequence, time_bound
@@ -93,6 +94,7 @@ def history(runtime: Runtime, given: ListHistory) -> History:
             until=time_bound("until", given.until, "~"),
             caller=given.caller,
             group=given.group,
+            conversation=conversations.own(runtime),
         )
         for receipt in found:
             receipt.changes = receipts.outline_of(tx, receipt.seq)

@@ -19,6 +19,7 @@ FAMILY = Family(
             Effect.READ,
             "Find names in a tree.",
             examples=("hearth fs find '*.py' --in src", "hearth fs find --kind file --min-bytes 1000000"),
+            lengthy=True,
         ),
         Operation(
             "read",
@@ -34,6 +35,7 @@ FAMILY = Family(
             Effect.READ,
             "Search files for a text or an expression.",
             examples=("hearth fs search TODO src", "hearth fs search --regex 'def \\w+' --type py -C 2"),
+            lengthy=True,
         ),
         Operation(
             "stat",
@@ -49,6 +51,7 @@ FAMILY = Family(
             "Watch a tree and tell what changes.",
             examples=("hearth fs watch src --glob '*.py'", "hearth fs watch --count 1 --timeout 60s --json"),
             stream="watch:stream",
+            waits=True,
         ),
         Operation(
             "hash",
@@ -56,6 +59,7 @@ FAMILY = Family(
             Effect.READ,
             "Hash many files with SHA-256.",
             examples=("hearth fs hash dist/app.zip dist/app.tar.gz", "hearth fs hash -r dist --ndjson"),
+            lengthy=True,
         ),
         Operation(
             "write",
@@ -135,6 +139,7 @@ FAMILY = Family(
             Effect.READ,
             "Show what a change did.",
             examples=("hearth fs diff", "hearth fs diff rec_01m8ptc6"),
+            lengthy=True,
         ),
         Operation(
             "history",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
+from hearth.conversations import lists
 from hearth.errors import NotFound, invalid
 from hearth.model import Cli, Help, Len, model
 from hearth.runtime import Runtime
@@ -54,7 +55,7 @@ def _undo_of(runtime: Runtime, receipt: receipts.Receipt) -> receipts.Receipt:
 def _newest(runtime: Runtime, given: RedoChanges) -> list[receipts.Receipt]:
     with runtime.store.read() as tx:
         if given.group is not None:
-            wanted = receipts.undos_of_group(tx, given.group)
+            wanted = [each for each in receipts.undos_of_group(tx, given.group) if lists(runtime, each.conversation)]
         else:
             wanted = newest_here(runtime, receipts.not_redone(tx, conversation=runtime.conversation))
     if not wanted:

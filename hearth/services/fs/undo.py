@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
+from hearth.conversations import lists
 from hearth.errors import NotFound, invalid
 from hearth.model import Cli, Help, Len, model
 from hearth.runtime import Runtime
@@ -47,7 +48,7 @@ def undo(runtime: Runtime, given: UndoChanges) -> ChangesReverted:
 def _newest(runtime: Runtime, given: UndoChanges) -> list[receipts.Receipt]:
     with runtime.store.read() as tx:
         if given.group is not None:
-            wanted = receipts.of_group(tx, given.group)
+            wanted = [each for each in receipts.of_group(tx, given.group) if lists(runtime, each.conversation)]
         else:
             wanted = newest_here(runtime, receipts.not_undone(tx, conversation=runtime.conversation))
     if not wanted:

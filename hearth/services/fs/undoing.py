@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from itertools import islice
 from typing import Annotated
 
+from hearth.conversations import sees
 from hearth.errors import (
     BackupMissing,
     Conflict,
@@ -86,7 +87,7 @@ def find(runtime: Runtime, prefix: str) -> Receipt:
     """The receipt that an id, or its beginning, names. Raises `NotFound`, `InvalidInput`."""
     wanted = prefix if prefix.startswith("rec_") else f"rec_{prefix}"
     with runtime.store.read() as tx:
-        found = receipts.find(tx, wanted.lower())
+        found = [each for each in receipts.find(tx, wanted.lower()) if sees(runtime, each.conversation)]
     if not found:
         raise NotFound(f"there is no receipt {prefix}", hint="`hearth fs history` lists them")
     if len(found) > 1:

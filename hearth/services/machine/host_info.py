@@ -13,6 +13,8 @@ from hearth.runtime import Runtime, environment
 
 T = TypeVar("T")
 
+MOVING_S, LASTING_S = 1.0, 30.0  # how old a fact may be that changes all the time, and one that rarely does
+
 
 @model
 class HostInfo:
@@ -78,46 +80,76 @@ class Machine:
     unknown: Annotated[dict[str, str], Help("Why a part is null, by its name.")]
 
 
+class _Known:
+    """What a process that lives long found out a moment ago."""
+
+    def __init__(self) -> None:
+        self._found: dict[str, tuple[float, Any]] = {}
+
+    def get(self, name: str, find: Callable[[], T], now: float, seconds: float) -> T:
+        """What was found within the last `seconds`, else what `find` finds now."""
+        at, value = self._found.get(name, (0.0, None))
+        if name not in self._found or now - at >= seconds:
+            at, value = self._found[name] = now, find()
+        found: T = value
+        return found
+
+    def close(self) -> None:
+        """Nothing is held."""
+
+
 class _Asked:
     """Asks for one fact after another; one that cannot be had takes none of the others along."""
 
-    def __init__(self) -> None:
+    def __init__(self, runtime: Runtime) -> None:
         self.unknown: dict[str, str] = {}
+        self._known: _Known = runtime.opener.keep("host facts", _Known)
+        self._now = runtime.clock.monotonic()
 
-    def __call__(self, name: str, find: Callable[[], T]) -> T | None:
+    def __call__(self, name: str, find: Callable[[], T], *, seconds: float = 0.0) -> T | None:
+        """What `find` finds, or found within the last `seconds`; None where it cannot be had."""
         try:
-            return find()
+            return self._known.get(name, find, self._now, seconds)
         except Exception as error:  # psutil, drivers and odd machines raise whatever they like
             self.unknown[name] = str(error) or type(error).__name__
             return None
 
 
 def host_info(runtime: Runtime, given: HostInfo) -> Machine:  # noqa: ARG001
-    """Starts no program and asks no network, so that it is quick on every machine."""
+    """Starts no program and asks no network, so that it is quick on every machine. For one process the numbers are a
+    second old at most, and what rarely changes half a minute."""
     from hearth import __version__
 
-    facts, environ, ask = runtime.host.facts(), environment(), _Asked()
+    facts, environ, ask = runtime.host.facts(), environment(), _Asked(runtime)
     places = (os.path.abspath(os.sep), *(root.path for root in runtime.roots))
     return Machine(
         hostname=ask("hostname", facts.hostname),
         system=runtime.host.name,
-        release=ask("release", facts.release),
+        release=ask("release", facts.release, seconds=LASTING_S),
         kernel=ask("kernel", facts.kernel),
         architecture=ask("architecture", facts.architecture),
         hearth=__version__,
         python=".".join(map(str, sys.version_info[:3])),
         python_path=sys.executable,
         pid=os.getpid(),
-        user=ask("user", facts.user),
+        user=ask("user", facts.user, seconds=LASTING_S),
         elevated=ask("elevated", facts.is_elevated),
-        container=ask("container", facts.container),
-        time_zone=ask("time_zone", lambda: facts.time_zone(environ)),
-        booted_at=ask("booted_at", lambda: timestamp(facts.booted_ms())),
-        processors=ask("processors", lambda: Processors(**facts.processors()._asdict())),
-        memory=ask("memory", lambda: Memory(**_in_bytes(facts.memory(), "total", "available", "limit"))),
-        disks=ask("disks", lambda: tuple(Disk(**_in_bytes(each, "total", "free")) for each in facts.disks(places))),
-        displays=ask("displays", lambda: tuple(Display(**each._asdict()) for each in facts.displays(environ))),
-        shells=ask("shells", lambda: tuple(facts.shells(environ))),
+        container=ask("container", facts.container, seconds=LASTING_S),
+        time_zone=ask("time_zone", lambda: facts.time_zone(environ), seconds=LASTING_S),
+        booted_at=ask("booted_at", lambda: timestamp(facts.booted_ms()), seconds=LASTING_S),
+        processors=ask("processors", lambda: Processors(**facts.processors()._asdict()), seconds=MOVING_S),
+        memory=ask(
+            "memory", lambda: Memory(**_in_bytes(facts.memory(), "total", "available", "limit")), seconds=MOVING_S
+        ),
+        disks=ask(
+            "disks",
+            lambda: tuple(Disk(**_in_bytes(each, "total", "free")) for each in facts.disks(places)),
+            seconds=MOVING_S,
+        ),
+        displays=ask(
+            "displays", lambda: tuple(Display(**each._asdict()) for each in facts.displays(environ)), seconds=LASTING_S
+        ),
+        shells=ask("shells", lambda: tuple(facts.shells(environ)), seconds=LASTING_S),
         unknown=ask.unknown,
     )
 

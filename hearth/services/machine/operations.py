@@ -84,6 +84,7 @@ FAMILY = Family(
                 "hearth machine process-wait --port 8080 --timeout 30s",
                 "hearth machine process-wait --port 8080 --until closes",
             ),
+            waits=True,
         ),
     ),
 )

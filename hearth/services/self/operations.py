@@ -183,6 +183,15 @@ FAMILY = Family(
             hears_signals=True,
         ),
         Operation(
+            "conversation_list",
+            "conversation_list:list_conversations",
+            Effect.READ,
+            "List who called, by fingerprint, and what it has not read yet.",
+            examples=("hearth conversation list",),
+            surfaces=Surface.CLI,
+            words=("conversation", "list"),
+        ),
+        Operation(
             "gc",
             "gc:collect",
             Effect.DESTROY,

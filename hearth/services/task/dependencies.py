@@ -11,6 +11,7 @@ from hearth.errors import InvalidInput, Problem, invalid
 from hearth.runtime import Caller, Runtime
 from hearth.services.task import job_input
 from hearth.services.task.entry import visible
+from hearth.services.task.future_entry import is_future
 from hearth.services.task.job_input import ID, ID_FORM, JobFields, JobInput
 from hearth.store import jobs
 from hearth.store.jobs import FINAL, Condition, Dependency, Job
@@ -102,6 +103,8 @@ def resolve(
     for place, each in enumerate(wanted):
         field = f"{where}dependencies.{place}"
         name = ids[each.index] if each.index is not None else _full_id(tx, runtime, each.job or "", field)
+        if is_future(name):
+            raise invalid(field, "not_a_job", f"{name} is a call; a job can only wait for jobs")
         job = visible(runtime, jobs.find(tx, name))
         if job is None and name not in ids and not allow_missing:
             raise invalid(

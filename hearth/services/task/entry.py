@@ -6,6 +6,7 @@ import sqlite3
 from collections.abc import Sequence
 from typing import Annotated
 
+from hearth import conversations
 from hearth.engine.spec import Spec
 from hearth.errors import NotFound, invalid
 from hearth.model import Cli, Help, Len, model
@@ -113,13 +114,12 @@ def entries(view: sqlite3.Connection, found: Sequence[Job]) -> tuple[JobEntry, .
 
 def conversation_of(runtime: Runtime) -> str | None:
     """The conversation whose jobs are all that the caller gets to see; None: all jobs."""
-    return runtime.conversation if runtime.caller is Caller.MCP else None
+    return conversations.own(runtime)
 
 
 def visible(runtime: Runtime, job: Job | None) -> Job | None:
-    """The job, unless it is another conversation's. One that is in no conversation may be named by any."""
-    own = conversation_of(runtime)
-    return job if job is not None and (own is None or job.conversation in (None, own)) else None
+    """The job, unless it is another conversation's."""
+    return job if job is not None and conversations.sees(runtime, job.conversation) else None
 
 
 def find(runtime: Runtime, view: sqlite3.Connection, word: str, field: str = "id") -> Job:

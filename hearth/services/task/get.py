@@ -8,7 +8,9 @@ from hearth.engine.spec import Spec
 from hearth.model import Help, Hidden, PathName, State, model
 from hearth.runtime import Runtime
 from hearth.secrets import redact_command
+from hearth.services.task import future_entry
 from hearth.services.task.entry import Id, JobEntry, entry, find
+from hearth.services.task.future_entry import FutureEntry
 from hearth.store import jobs
 from hearth.store.jobs import Attempt, JobState
 
@@ -38,21 +40,26 @@ class AttemptEntry:
 @model
 class JobDetails:
     state: State = State.COMPLETED
-    job: Annotated[JobEntry, Help("Where it stands.")]
-    command: Annotated[tuple[str, ...], Help("Its words, secrets taken out.")]
-    cwd: Annotated[str, PathName(), Help("The directory that it starts in.")]
-    env: Annotated[tuple[str, ...], Help("Names of variables that it was given.")]
-    timeout_ms: Annotated[int | None, Help("Its time limit.")]
-    attempts: Annotated[int, Help("Most runs in all.")]
-    restart: Annotated[bool, Help("Whether it runs again when it was interrupted.")]
-    open_stdin: Annotated[bool, Hidden(), Help("Whether text can be sent to it.")]
-    merged: Annotated[bool, Hidden(), Help("Whether both outputs are one.")]
-    worker: Annotated[str | None, Help("The worker that looks after it.")]
-    earlier: Annotated[tuple[AttemptEntry, ...], Help("Runs before the newest.")]
+    job: Annotated[JobEntry | None, Help("Where it stands.")] = None
+    future: Annotated[FutureEntry | None, Help("Or the call over MCP that has this id; it has none of the others.")] = (
+        None
+    )
+    command: Annotated[tuple[str, ...], Help("Its words, secrets taken out.")] = ()
+    cwd: Annotated[str | None, PathName(), Help("The directory that it starts in.")] = None
+    env: Annotated[tuple[str, ...], Help("Names of variables that it was given.")] = ()
+    timeout_ms: Annotated[int | None, Help("Its time limit.")] = None
+    attempts: Annotated[int | None, Help("Most runs in all.")] = None
+    restart: Annotated[bool | None, Help("Whether it runs again when it was interrupted.")] = None
+    open_stdin: Annotated[bool | None, Hidden(), Help("Whether text can be sent to it.")] = None
+    merged: Annotated[bool | None, Hidden(), Help("Whether both outputs are one.")] = None
+    worker: Annotated[str | None, Help("The worker that looks after it.")] = None
+    earlier: Annotated[tuple[AttemptEntry, ...], Help("Runs before the newest.")] = ()
 
 
 def get(runtime: Runtime, given: GetJob) -> JobDetails:
     """Raises `NotFound`."""
+    if future_entry.is_future(given.id):
+        return JobDetails(future=future_entry.entry(future_entry.current(runtime, given.id)))
     with runtime.store.read() as view:
         job = find(runtime, view, given.id)
         spec = Spec.from_json(job.spec)

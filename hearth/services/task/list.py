@@ -9,10 +9,15 @@ from hearth.errors import invalid
 from hearth.model import Cli, Ge, Help, Items, Le, Len, State, model
 from hearth.paging import sequence, time_bound
 from hearth.runtime import Runtime
+from hearth.services.task import future_entry
 from hearth.services.task.entry import JobEntry, conversation_of, entries
+from hearth.services.task.future_entry import FutureEntry
 from hearth.services.task.job_input import Name
-from hearth.store import job_pages
+from hearth.store import futures, job_pages
 from hearth.store.jobs import UNFINISHED, JobState
+
+NEWEST = 1 << 62
+MOST_FUTURES = 50
 
 
 @model
@@ -50,6 +55,10 @@ class JobList:
         Items(columns=("id", "state", "title", "group", "started_at", "ran_ms", "exit_code")),
         Help("Jobs, the newest first."),
     ]
+    futures: Annotated[
+        tuple[FutureEntry, ...],
+        Help("Calls over MCP that were answered pending, the newest first; on the first page of all jobs."),
+    ] = ()
     next_cursor: Annotated[str | None, Help("Where to go on; null at the end.")] = None
 
 
@@ -74,8 +83,23 @@ def list_jobs(runtime: Runtime, given: ListJobs) -> JobList:
         return JobList(
             state=State.PARTIAL if more else State.COMPLETED,
             jobs=entries(view, shown),
+            futures=_futures(runtime, view, given),
             next_cursor=str(shown[-1].seq) if more else None,
         )
+
+
+def _futures(runtime: Runtime, view: sqlite3.Connection, given: ListJobs) -> tuple[FutureEntry, ...]:
+    only_jobs = (given.states, given.group, given.labels, given.text, given.since, given.until, given.schedule)
+    if given.cursor or any(only_jobs):
+        return ()
+    found = futures.page(
+        view,
+        before=NEWEST,
+        most=min(given.limit, MOST_FUTURES),
+        unfinished=given.unfinished,
+        conversation=conversation_of(runtime),
+    )
+    return tuple(future_entry.entry(each, with_result=False) for each in found)
 
 
 def _states(given: ListJobs) -> tuple[JobState, ...]:

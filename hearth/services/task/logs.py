@@ -60,7 +60,7 @@ class ReadLogs:
     follow: Annotated[
         bool, Cli(names=("-f",)), Help("Show what comes until the job has ended; elsewhere than at the shell, wait.")
     ] = False
-    exit_code: Annotated[bool, Help("With --follow: end with the job's own exit status.")] = False
+    exit_code: Annotated[bool, Cli(only=True), Help("With --follow: end with the job's own exit status.")] = False
     wait_timeout_ms: Annotated[
         int | None, Ge(1), Le(LONGEST_MS), Help("How long to follow at most; for ever at the shell, else 30 s.")
     ] = None

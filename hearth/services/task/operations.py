@@ -1,6 +1,6 @@
 """The rows of the task family."""
 
-from hearth.operation import Effect, Family, Operation
+from hearth.operation import Effect, Family, Operation, Surface
 
 FAMILY = Family(
     "task",
@@ -44,6 +44,7 @@ FAMILY = Family(
                 "hearth task wait job_01m8ptc6 job_01m8ptc7 --any",
             ),
             hears_signals=True,
+            waits=True,
         ),
         Operation(
             "cancel",
@@ -66,6 +67,7 @@ FAMILY = Family(
             Effect.READ,
             "Say everything about a job; another name of get.",
             examples=("hearth task status job_01m8ptc6",),
+            surfaces=Surface.ALL & ~Surface.MCP,  # where both names are understood, and one is enough to read
         ),
         Operation(
             "logs",
@@ -121,6 +123,7 @@ FAMILY = Family(
             Effect.READ,
             "Say how long jobs wait and run, and how they end.",
             examples=("hearth task stats", "hearth task stats --last 6h --json"),
+            lengthy=True,
         ),
         Operation(
             "workers",

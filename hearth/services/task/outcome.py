@@ -7,18 +7,28 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from hearth.engine.futures import lives
 from hearth.engine.waiting import wait_until
 from hearth.errors import Cancelled
 from hearth.model import State
 from hearth.runtime import Caller, Runtime
+from hearth.services.task import future_entry
 from hearth.services.task.entry import JobEntry, entries
-from hearth.store import jobs
+from hearth.services.task.future_entry import FutureEntry
+from hearth.store import futures, jobs
+from hearth.store.futures import Future, FutureState
 from hearth.store.jobs import FINAL, Job, JobState
 
 USUAL_TIMEOUT_MS = 30_000
 MOST_NAMED = 8  # jobs in a sentence
 UNKNOWN, RAN_OUT, FAILED, TIMED_OUT, CANCELLED = 4, 5, 1, 124, 6
 _STATUS = {JobState.COMPLETED: 0, JobState.TIMED_OUT: TIMED_OUT, JobState.CANCELLED: CANCELLED}
+_STATUS_OF_CALL = {
+    FutureState.COMPLETED: 0,
+    FutureState.PARTIAL: 0,
+    FutureState.CANCELLED: CANCELLED,
+    FutureState.SUPERSEDED: CANCELLED,
+}
 _ORDER = (UNKNOWN, RAN_OUT, FAILED, TIMED_OUT, CANCELLED)
 _STATES = {0: State.COMPLETED, RAN_OUT: State.PENDING, CANCELLED: State.CANCELLED}
 
@@ -41,6 +51,11 @@ class Until(StrEnum):
             return started_at is not None
         return state in FINAL if self is Until.ENDED else state.value == self.value
 
+    def is_met_by(self, future: Future | FutureEntry) -> bool:
+        if self is Until.STARTED:
+            return future.started_at is not None
+        return future.ended_at is not None if self is Until.ENDED else future.state.value == self.value
+
 
 @dataclass(frozen=True, slots=True)
 class Over:
@@ -49,6 +64,7 @@ class Over:
     jobs: tuple[JobEntry, ...]
     ran_out: bool
     until: Until = Until.ENDED
+    futures: tuple[FutureEntry, ...] = ()
 
     @property
     def state(self) -> State:
@@ -57,12 +73,19 @@ class Over:
     def status(self, *, own: bool = False) -> int:
         """The exit status, of several jobs the first that occurs of 4, 5, 1, 124, 6. `own`: of a single job the
         status of its program."""
-        if own and len(self.jobs) == 1 and not self.ran_out and (status := status_of_program(self.jobs[0])) is not None:
+        is_one = len(self.jobs) == 1 and not self.futures and not self.ran_out
+        if own and is_one and (status := status_of_program(self.jobs[0])) is not None:
             return status
-        found = {self._status_of(job) for job in self.jobs}
+        found = {self._status_of(job) for job in self.jobs} | {self._status_of_call(each) for each in self.futures}
         if not self.ran_out:  # of several one was enough
             found.discard(RAN_OUT)
         return next((status for status in _ORDER if status in found), 0)
+
+    def _status_of_call(self, future: FutureEntry) -> int:
+        has_ended = future.ended_at is not None
+        if self.until.is_met_by(future):
+            return _STATUS_OF_CALL.get(future.state, FAILED) if self.until is Until.ENDED else 0
+        return _STATUS_OF_CALL.get(future.state) or FAILED if has_ended else RAN_OUT
 
     def _status_of(self, job: JobEntry) -> int:
         if job.state in FINAL and self.until is Until.ENDED:
@@ -94,17 +117,21 @@ def wait_for(
 
     def look(view: sqlite3.Connection) -> bool | None:
         if first:
-            return any(_is_over(view, id_, until) for id_ in left) or not left or None
-        while left and _is_over(view, left[-1], until):  # each is looked at until it is over, and then never again
+            return any(_is_over(runtime, view, id_, until) for id_ in left) or not left or None
+        # Each is looked at until it is over, and then never again.
+        while left and _is_over(runtime, view, left[-1], until):
             left.pop()
         return not left or None
 
     try:
+        starts = starts and not all(map(future_entry.is_future, ids))
         found = wait_until(runtime, look, _seconds(runtime, timeout_ms), starts=starts)
     except Cancelled:
         raise _no_longer(runtime, ids) from None
     with runtime.store.read() as view:
-        return Over(entries(view, _jobs(view, ids)), ran_out=found is None, until=until)
+        over = entries(view, _jobs(view, ids))
+    calls = [future_entry.current(runtime, id_) for id_ in ids if future_entry.is_future(id_)]
+    return Over(over, ran_out=found is None, until=until, futures=tuple(map(future_entry.entry, calls)))
 
 
 def _no_longer(runtime: Runtime, ids: Sequence[str]) -> Cancelled:
@@ -121,8 +148,11 @@ def _no_longer(runtime: Runtime, ids: Sequence[str]) -> Cancelled:
     )
 
 
-def _is_over(view: sqlite3.Connection, id_: str, until: Until) -> bool:
-    """Whether there is nothing more to wait for; also of a job that is no longer there."""
+def _is_over(runtime: Runtime, view: sqlite3.Connection, id_: str, until: Until) -> bool:
+    """Whether there is nothing more to wait for; also of what is no longer there, or whose process is not."""
+    if future_entry.is_future(id_):
+        future = futures.find(view, id_)
+        return future is None or future.has_ended or until.is_met_by(future) or not lives(runtime, future)
     job = jobs.standing(view, id_)
     return job is None or job.state in FINAL or until.is_met(job.state, job.started_at)
 

@@ -86,7 +86,7 @@ def _prune_named(runtime: Runtime, given: PruneJobs, rules: Retention) -> JobsPr
     if given.states or given.group or given.all or given.older_than_ms is not None or given.keep is not None:
         raise invalid("ids", "not_both", "ids say exactly which jobs; nothing else does then")
     with runtime.store.read() as view:
-        found, errors = named(runtime, view, given.ids)
+        found, errors, _ = named(runtime, view, given.ids)
         ended = [job for job in found if job.ended_at is not None]
         size = sum(job_removal.bytes_of(view, job.seq) for job in ended)
     unfinished = [

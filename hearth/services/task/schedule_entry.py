@@ -7,12 +7,12 @@ import sqlite3
 from collections.abc import Callable, Sequence
 from typing import Annotated
 
+from hearth import conversations
 from hearth.engine.recurring import Overlap
 from hearth.engine.timetable import Missed
 from hearth.errors import HearthError, NotFound, invalid
 from hearth.model import Cli, Help, Len, model
 from hearth.runtime import Caller, Runtime
-from hearth.services.task.entry import conversation_of
 from hearth.store import schedules
 from hearth.store.jobs import JobState
 from hearth.store.schedules import Schedule
@@ -85,8 +85,7 @@ def entry(view: sqlite3.Connection, schedule: Schedule) -> ScheduleEntry:
 
 def visible(runtime: Runtime, schedule: Schedule | None) -> Schedule | None:
     """The schedule, unless it is another conversation's."""
-    own = conversation_of(runtime)
-    return schedule if schedule is not None and (own is None or schedule.conversation in (None, own)) else None
+    return schedule if schedule is not None and conversations.sees(runtime, schedule.conversation) else None
 
 
 def find(runtime: Runtime, view: sqlite3.Connection, word: str, field: str = "name") -> Schedule:

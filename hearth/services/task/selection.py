@@ -9,9 +9,11 @@ from typing import Annotated, NamedTuple
 from hearth.errors import HearthError, NotFound, invalid
 from hearth.model import Cli, Help, Len, model
 from hearth.runtime import Runtime
+from hearth.services.task import future_entry
 from hearth.services.task.entry import Ids, conversation_of, find
 from hearth.services.task.job_input import Name
 from hearth.store import job_pages
+from hearth.store.futures import Future
 from hearth.store.jobs import Job
 
 NEWEST = 1 << 62
@@ -45,6 +47,7 @@ class Selection(NamedTuple):
 
     jobs: list[Job]
     errors: tuple[JobFailure, ...]
+    futures: tuple[Future, ...] = ()
 
 
 def select(runtime: Runtime, view: sqlite3.Connection, given: JobsNamed, *, ended: bool = False) -> Selection:
@@ -52,7 +55,7 @@ def select(runtime: Runtime, view: sqlite3.Connection, given: JobsNamed, *, ende
     the only one is not there, and `InvalidInput`."""
     check_ways(given.ids, given.group, given.labels)
     if given.ids:
-        return named(runtime, view, given.ids)
+        return named(runtime, view, given.ids, futures=True)
     own = conversation_of(runtime)
     if not (ended and given.labels):
         return Selection(job_pages.unfinished(view, group=given.group, labels=given.labels, conversation=own), ())
@@ -69,16 +72,21 @@ def check_ways(ids: Sequence[str], *others: object) -> None:
         raise invalid("ids", "not_one_of", "give either ids, or a group or labels or both")
 
 
-def named(runtime: Runtime, view: sqlite3.Connection, ids: Sequence[str]) -> Selection:
-    """The jobs with these ids. Raises `NotFound` when the only one is not there."""
+def named(runtime: Runtime, view: sqlite3.Connection, ids: Sequence[str], *, futures: bool = False) -> Selection:
+    """The jobs with these ids, and the `futures`. Raises `NotFound` when the only one is not there."""
     found: dict[int, Job] = {}
+    calls: dict[int, Future] = {}
     errors = []
     for index, word in enumerate(dict.fromkeys(ids)):
         try:
-            job = find(runtime, view, word, f"ids.{index}")
-            found[job.seq] = job
+            if futures and future_entry.is_future(word):
+                call = future_entry.find(runtime, view, word, f"ids.{index}")
+                calls[call.seq] = call
+            else:
+                job = find(runtime, view, word, f"ids.{index}")
+                found[job.seq] = job
         except NotFound as error:
             if len(ids) == 1:
                 raise
             errors.append(JobFailure.of(word, error))
-    return Selection(list(found.values()), tuple(errors))
+    return Selection(list(found.values()), tuple(errors), tuple(calls.values()))

@@ -21,16 +21,21 @@ class SubmitJobs(JobFields):
     file: Annotated[
         str | None,
         PathName(),
+        Cli(only=True),
         Help("Or a file of jobs: [[jobs]] tables of TOML, or JSON of the same form, or a JSON list of jobs."),
     ] = None
     allow_missing: Annotated[bool, Help("Let jobs depend on ids that do not exist yet.")] = False
-    start: Annotated[bool, Help("Start a worker in the background if there is none.")] = True
+    start: Annotated[bool, Cli(only=True), Help("Start a worker in the background if there is none.")] = True
     wait: Annotated[bool, Help("Answer only once the jobs have ended.")] = False
     wait_timeout_ms: Annotated[
         int | None, Ge(1), Le(LONGEST_MS), Help("How long to wait at most; for ever at the shell, else 30 s.")
     ] = None
-    follow: Annotated[bool, Cli(names=("-f",)), Help("At the shell: show what the job prints as it comes.")] = False
-    exit_code: Annotated[bool, Help("With --wait or --follow: end with the one job's own exit status.")] = False
+    follow: Annotated[
+        bool, Cli(names=("-f",), only=True), Help("At the shell: show what the job prints as it comes.")
+    ] = False
+    exit_code: Annotated[
+        bool, Cli(only=True), Help("With --wait or --follow: end with the one job's own exit status.")
+    ] = False
 
     @property
     def is_live(self) -> bool:

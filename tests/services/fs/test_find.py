@@ -49,7 +49,7 @@ def test_an_open_brace_is_an_error_at_once(tree: Path, hearth: Callable[..., Any
 @pytest.mark.parametrize(
     ("given", "expected"),
     [
-        (FindNames(regex=r"^[ab]\.py$"), ["src/a.py", "src/deep/b.py"]),
+        (FindNames(name_regex=r"^[ab]\.py$"), ["src/a.py", "src/deep/b.py"]),
         (FindNames(kinds=("directory",)), ["src", "src/deep"]),  # type: ignore[arg-type]
         (FindNames(min_bytes=100, max_bytes=200), ["src/c.md", "src/deep/b.py"]),
         (FindNames(globs=("*.py",), hidden=True, depth=2), [".hidden/d.py", "src/a.py", "top.py"]),
@@ -73,7 +73,7 @@ def test_a_time_without_a_zone_is_refused(runtime: Runtime, text: str) -> None:
 
 def test_a_wrong_expression_is_refused_with_its_place(runtime: Runtime) -> None:
     with pytest.raises(InvalidPattern) as refused:
-        find(runtime, FindNames(regex="x(a"))
+        find(runtime, FindNames(name_regex="x(a"))
     assert refused.value.details["reason"] == "missing )"
 
 

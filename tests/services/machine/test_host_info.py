@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import platform
+import subprocess
+import sys
 import time
 import zoneinfo
 from collections.abc import Callable
@@ -13,6 +15,7 @@ from typing import Any
 import psutil
 import pytest
 
+from hearth.clock import Clock
 from hearth.platforms.facts import Facts
 from hearth.runtime import Runtime
 from hearth.services.machine.host_info import HostInfo, host_info
@@ -93,3 +96,42 @@ def test_a_second_call_takes_less_than_a_tenth_of_a_second_of_processor_time(run
     before = time.process_time()
     host_info(runtime, HostInfo())
     assert time.process_time() - before < 0.1
+
+
+class Later(Clock):
+    """A clock that goes on when it is told to."""
+
+    def __init__(self) -> None:
+        self.seconds = 100.0
+
+    def monotonic(self) -> float:
+        return self.seconds
+
+
+@posix_only("Windows does not read TZ")
+def test_a_process_that_lives_long_looks_at_what_rarely_changes_now_and_then(
+    runtime: Runtime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = Later()
+    lasting = runtime.for_call(clock=clock)
+    monkeypatch.setenv("TZ", "Asia/Tokyo")
+    assert host_info(lasting, HostInfo()).time_zone == "Asia/Tokyo"
+    monkeypatch.setenv("TZ", "Europe/Paris")
+    clock.seconds += 29
+    assert host_info(lasting, HostInfo()).time_zone == "Asia/Tokyo"
+    clock.seconds += 2
+    assert host_info(lasting, HostInfo()).time_zone == "Europe/Paris"
+
+
+def test_threads_that_look_at_the_same_time_are_all_answered(runtime: Runtime) -> None:
+    # In a process of its own: Python remembers the machine's name once it was told.
+    program = (
+        "import threading; from hearth.platforms.local import local_host; facts = local_host().facts();"
+        "threads = [threading.Thread(target=facts.hostname) for _ in range(4)];"
+        "[each.start() for each in threads]; [each.join() for each in threads]; print(facts.hostname())"
+    )
+    root = str(Path(__file__).parents[3])
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=root, capture_output=True, encoding="utf-8", timeout=30, check=True
+    )
+    assert done.stdout.strip() == host_info(runtime, HostInfo()).hostname

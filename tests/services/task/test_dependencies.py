@@ -164,3 +164,10 @@ def test_a_long_chain_is_settled_to_its_end(batch: Batch, hearth: Run, wait_for:
     ids = [each["id"] for each in batch(job(), *(job(index) for index in range(63))).json["jobs"]]
     hearth("task", "cancel", ids[0])
     assert wait_for(ids[-1], seconds=0).state is JobState.BLOCKED
+
+
+def test_a_job_cannot_wait_for_a_call(hearth: Run) -> None:
+    done = hearth(
+        "task", "submit", "--after", "fut_01m8ptc6xb0q2s1r9v5w3k7d8e", "--allow-missing", "--json", "--", "true"
+    )
+    assert (done.status, done.json["error"]["details"]["problems"][0]["code"]) == (2, "not_a_job")

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from hearth import conversations
 from hearth.errors import NotFound
 from hearth.runtime import Caller, Runtime
 from hearth.services.task.get import GetJob, get
@@ -56,14 +57,16 @@ def test_what_cannot_be_listed_is_refused(hearth: Run, words: tuple[str, ...], f
 def test_a_conversation_sees_its_own_jobs_and_no_other_ones(hearth: Run, submit: Submit, runtime: Runtime) -> None:
     nobodys = submit("true")
     own, foreign = (submit("true", conversation=name) for name in ("mine", "yours"))
-    mine = runtime.for_call(caller=Caller.MCP, conversation="mine")
+    mine = runtime.for_call(caller=Caller.MCP, conversation=conversations.named("mine"))
 
     def ids(seen: Any) -> list[str]:
         return [job.id for job in seen.jobs]
 
     assert ids(list_jobs(mine, ListJobs())) == [own]
     assert ids(list_jobs(runtime, ListJobs())) == [foreign, own, nobodys]
-    assert get(mine, GetJob(id=nobodys)).job.id == nobodys
+    seen = get(mine, GetJob(id=nobodys)).job
+    assert seen is not None
+    assert seen.id == nobodys
     with pytest.raises(NotFound):
         get(mine, GetJob(id=foreign))
     assert hearth("task", "get", foreign, "--conversation", "mine").status == 0, "who has the shell has everything"

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from hearth import conversations
 from hearth.engine import presence
 from hearth.errors import NotFound
 from hearth.runtime import Caller, Runtime
@@ -118,7 +119,7 @@ def test_jobs_of_another_conversation_are_not_retried_with_it(runtime: Runtime, 
     submit("true", conversation="yours", after=mine)
     for id_ in (mine, foreign):
         end(runtime, id_, JobState.FAILED)
-    own = runtime.for_call(caller=Caller.MCP, conversation="mine")
+    own = runtime.for_call(caller=Caller.MCP, conversation=conversations.named("mine"))
     made = [
         retry(own, given).jobs
         for given in (RetryJobs(ids=(mine,), dependents=True, start=False), RetryJobs(all_failed=True, start=False))

@@ -1,0 +1,1 @@
+"""The run family: what goes on beside single calls."""
