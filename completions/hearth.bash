@@ -5,7 +5,7 @@ _hearth_spec() {
     commands='' options='' valued='' arguments=''
     case $1 in
     '')
-        commands='machine fs task artifact doctor config db worker gc call operations schema demo completion'
+        commands='machine fs task artifact run doctor config db worker conversation gc call serve operations schema demo completion'
         options='--version'
         ;;
     'machine')
@@ -54,7 +54,7 @@ _hearth_spec() {
         ;;
     'fs find')
         options='--hidden --no-hidden --ignored --no-ignored'
-        valued='--in --path --regex --kind --kinds --min-bytes --min --max-bytes --max --modified-after --modified-before -d --depth -n --limit --max-entries --timeout-ms --timeout'
+        valued='--in --path --regex --name-regex --kind --kinds --min-bytes --min --max-bytes --max --modified-after --modified-before -d --depth -n --limit --max-entries --timeout-ms --timeout'
         arguments='any+'
         ;;
     'fs read')
@@ -151,7 +151,7 @@ _hearth_spec() {
         ;;
     'task wait')
         options='--any --no-any --exit-code --no-exit-code'
-        valued='--group --label --labels --until --timeout-ms --timeout'
+        valued='--group --label --labels --until --until-state --timeout-ms --timeout'
         arguments='id:job+'
         ;;
     'task cancel')
@@ -231,7 +231,7 @@ _hearth_spec() {
         ;;
     'artifact list')
         options='--pinned --no-pinned'
-        valued='--media-type --operation --label --of-run --since --until -n --limit --cursor'
+        valued='--media-type --operation --of-operation --label --of-run --since --until -n --limit --cursor'
         ;;
     'artifact metadata')
         options='--verify --no-verify'
@@ -275,6 +275,12 @@ _hearth_spec() {
         options='--dry-run --no-dry-run'
         valued='--days --most-bytes --most'
         ;;
+    'run')
+        commands='arrivals'
+        ;;
+    'run arrivals')
+        valued='--since -n --limit'
+        ;;
     'doctor')
         ;;
     'config')
@@ -284,15 +290,15 @@ _hearth_spec() {
         options='--origin --no-origin'
         ;;
     'config get')
-        arguments='words:data_dir,roots,log,max_output_bytes,artifact_preview_bytes,max_artifact_bytes,command_timeout_ms,machine.env_allow,fs.sync,fs.hard_links,fs.lock_timeout_ms,fs.backup_max_bytes,secrets.on_persist,retention.events_days,retention.events_max,retention.receipts_days,retention.backups_max_bytes,retention.artifacts_days,retention.artifacts_max_bytes,retention.jobs_days,retention.jobs_max,worker.idle_exit_s,worker.parallel,worker.output_max_bytes'
+        arguments='words:data_dir,roots,log,max_output_bytes,artifact_preview_bytes,max_artifact_bytes,command_timeout_ms,machine.env_allow,fs.sync,fs.hard_links,fs.lock_timeout_ms,fs.backup_max_bytes,secrets.on_persist,retention.events_days,retention.events_max,retention.receipts_days,retention.backups_max_bytes,retention.artifacts_days,retention.artifacts_max_bytes,retention.jobs_days,retention.jobs_max,retention.mailbox_days,worker.idle_exit_s,worker.parallel,worker.output_max_bytes,serve.host,serve.port,serve.tools,serve.wait_ms,serve.answer_max_bytes,serve.lane,serve.shutdown_grace_s,serve.origins,serve.max_body_bytes,serve.max_connections,serve.request_timeout_s'
         ;;
     'config set')
         options='--user --no-user --project --no-project'
-        arguments='words:data_dir,roots,log,max_output_bytes,artifact_preview_bytes,max_artifact_bytes,command_timeout_ms,machine.env_allow,fs.sync,fs.hard_links,fs.lock_timeout_ms,fs.backup_max_bytes,secrets.on_persist,retention.events_days,retention.events_max,retention.receipts_days,retention.backups_max_bytes,retention.artifacts_days,retention.artifacts_max_bytes,retention.jobs_days,retention.jobs_max,worker.idle_exit_s,worker.parallel,worker.output_max_bytes any'
+        arguments='words:data_dir,roots,log,max_output_bytes,artifact_preview_bytes,max_artifact_bytes,command_timeout_ms,machine.env_allow,fs.sync,fs.hard_links,fs.lock_timeout_ms,fs.backup_max_bytes,secrets.on_persist,retention.events_days,retention.events_max,retention.receipts_days,retention.backups_max_bytes,retention.artifacts_days,retention.artifacts_max_bytes,retention.jobs_days,retention.jobs_max,retention.mailbox_days,worker.idle_exit_s,worker.parallel,worker.output_max_bytes,serve.host,serve.port,serve.tools,serve.wait_ms,serve.answer_max_bytes,serve.lane,serve.shutdown_grace_s,serve.origins,serve.max_body_bytes,serve.max_connections,serve.request_timeout_s any'
         ;;
     'config unset')
         options='--user --no-user --project --no-project'
-        arguments='words:data_dir,roots,log,max_output_bytes,artifact_preview_bytes,max_artifact_bytes,command_timeout_ms,machine.env_allow,fs.sync,fs.hard_links,fs.lock_timeout_ms,fs.backup_max_bytes,secrets.on_persist,retention.events_days,retention.events_max,retention.receipts_days,retention.backups_max_bytes,retention.artifacts_days,retention.artifacts_max_bytes,retention.jobs_days,retention.jobs_max,worker.idle_exit_s,worker.parallel,worker.output_max_bytes'
+        arguments='words:data_dir,roots,log,max_output_bytes,artifact_preview_bytes,max_artifact_bytes,command_timeout_ms,machine.env_allow,fs.sync,fs.hard_links,fs.lock_timeout_ms,fs.backup_max_bytes,secrets.on_persist,retention.events_days,retention.events_max,retention.receipts_days,retention.backups_max_bytes,retention.artifacts_days,retention.artifacts_max_bytes,retention.jobs_days,retention.jobs_max,retention.mailbox_days,worker.idle_exit_s,worker.parallel,worker.output_max_bytes,serve.host,serve.port,serve.tools,serve.wait_ms,serve.answer_max_bytes,serve.lane,serve.shutdown_grace_s,serve.origins,serve.max_body_bytes,serve.max_connections,serve.request_timeout_s'
         ;;
     'config roots')
         options='--read-only --no-read-only --user --no-user --project --no-project'
@@ -336,19 +342,30 @@ _hearth_spec() {
         options='--background --no-background'
         valued='--idle-exit-ms --idle-exit'
         ;;
+    'conversation')
+        commands='list'
+        ;;
+    'conversation list')
+        valued='-n --limit --cursor'
+        ;;
     'gc')
         options='--dry-run --no-dry-run'
         ;;
     'call')
         options='--batch --no-batch --ordered --no-ordered'
         valued='--jobs'
-        arguments='words:machine.exec,machine.batch,machine.which,machine.env,machine.host_info,machine.process_list,machine.process_kill,machine.process_wait,fs.list,fs.find,fs.read,fs.search,fs.stat,fs.watch,fs.hash,fs.write,fs.patch,fs.mkdir,fs.move,fs.copy,fs.delete,fs.chmod,fs.undo,fs.redo,fs.diff,fs.history,task.submit,task.get,task.list,task.wait,task.cancel,task.retry,task.status,task.logs,task.send,task.groups,task.group,task.pause,task.resume,task.stats,task.workers,task.schedule,task.schedules,task.unschedule,task.enable,task.disable,task.next,task.prune,artifact.list,artifact.metadata,artifact.read,artifact.range,artifact.search,artifact.put,artifact.export,artifact.pin,artifact.unpin,artifact.delete,artifact.gc,self.doctor,self.config_show,self.config_get,self.config_set,self.config_unset,self.config_roots,self.config_path,self.config_check,self.config_trust,self.config_import,self.db_path,self.db_tables,self.db_schema,self.db_query,self.db_backup,self.db_vacuum,self.db_check,self.worker,self.gc any'
+        arguments='words:machine.exec,machine.batch,machine.which,machine.env,machine.host_info,machine.process_list,machine.process_kill,machine.process_wait,fs.list,fs.find,fs.read,fs.search,fs.stat,fs.watch,fs.hash,fs.write,fs.patch,fs.mkdir,fs.move,fs.copy,fs.delete,fs.chmod,fs.undo,fs.redo,fs.diff,fs.history,task.submit,task.get,task.list,task.wait,task.cancel,task.retry,task.status,task.logs,task.send,task.groups,task.group,task.pause,task.resume,task.stats,task.workers,task.schedule,task.schedules,task.unschedule,task.enable,task.disable,task.next,task.prune,artifact.list,artifact.metadata,artifact.read,artifact.range,artifact.search,artifact.put,artifact.export,artifact.pin,artifact.unpin,artifact.delete,artifact.gc,run.arrivals,self.doctor,self.config_show,self.config_get,self.config_set,self.config_unset,self.config_roots,self.config_path,self.config_check,self.config_trust,self.config_import,self.db_path,self.db_tables,self.db_schema,self.db_query,self.db_backup,self.db_vacuum,self.db_check,self.worker,self.conversation_list,self.gc any'
+        ;;
+    'serve')
+        options='--stdio --no-stdio --worker --no-worker'
+        valued='--port --host --tools'
         ;;
     'operations')
-        arguments='words:machine,fs,task,artifact,self'
+        arguments='words:machine,fs,task,artifact,run,self'
         ;;
     'schema')
-        arguments='words:machine.exec,machine.batch,machine.which,machine.env,machine.host_info,machine.process_list,machine.process_kill,machine.process_wait,fs.list,fs.find,fs.read,fs.search,fs.stat,fs.watch,fs.hash,fs.write,fs.patch,fs.mkdir,fs.move,fs.copy,fs.delete,fs.chmod,fs.undo,fs.redo,fs.diff,fs.history,task.submit,task.get,task.list,task.wait,task.cancel,task.retry,task.status,task.logs,task.send,task.groups,task.group,task.pause,task.resume,task.stats,task.workers,task.schedule,task.schedules,task.unschedule,task.enable,task.disable,task.next,task.prune,artifact.list,artifact.metadata,artifact.read,artifact.range,artifact.search,artifact.put,artifact.export,artifact.pin,artifact.unpin,artifact.delete,artifact.gc,self.doctor,self.config_show,self.config_get,self.config_set,self.config_unset,self.config_roots,self.config_path,self.config_check,self.config_trust,self.config_import,self.db_path,self.db_tables,self.db_schema,self.db_query,self.db_backup,self.db_vacuum,self.db_check,self.worker,self.gc'
+        options='--exact --no-exact'
+        arguments='words:machine.exec,machine.batch,machine.which,machine.env,machine.host_info,machine.process_list,machine.process_kill,machine.process_wait,fs.list,fs.find,fs.read,fs.search,fs.stat,fs.watch,fs.hash,fs.write,fs.patch,fs.mkdir,fs.move,fs.copy,fs.delete,fs.chmod,fs.undo,fs.redo,fs.diff,fs.history,task.submit,task.get,task.list,task.wait,task.cancel,task.retry,task.status,task.logs,task.send,task.groups,task.group,task.pause,task.resume,task.stats,task.workers,task.schedule,task.schedules,task.unschedule,task.enable,task.disable,task.next,task.prune,artifact.list,artifact.metadata,artifact.read,artifact.range,artifact.search,artifact.put,artifact.export,artifact.pin,artifact.unpin,artifact.delete,artifact.gc,run.arrivals,self.doctor,self.config_show,self.config_get,self.config_set,self.config_unset,self.config_roots,self.config_path,self.config_check,self.config_trust,self.config_import,self.db_path,self.db_tables,self.db_schema,self.db_query,self.db_backup,self.db_vacuum,self.db_check,self.worker,self.conversation_list,self.gc'
         ;;
     'demo')
         options='--keep --no-keep'
@@ -389,13 +406,14 @@ _hearth_value() {
     'task submit --file') value='path' ;;
     'task list --job-state' | 'task list --states') value='words:scheduled,queued,waiting,running,completed,failed,timed_out,cancelled,blocked,expired,lost' ;;
     'task list --schedule') value='id:schedule' ;;
-    'task wait --until') value='words:ended,started,completed,failed,timed_out,cancelled,blocked,expired,lost' ;;
+    'task wait --until' | 'task wait --until-state') value='words:ended,started,completed,failed,timed_out,cancelled,blocked,expired,lost' ;;
     'task logs --stream') value='words:stdout,stderr,both,merged' ;;
     'task schedule --cwd') value='path' ;;
     'task schedule --env-policy') value='words:inherit,minimal,explicit' ;;
     'task schedule --missed') value='words:skip,once,all' ;;
     'task schedule --overlap') value='words:skip,queue' ;;
     'task prune --job-state' | 'task prune --states') value='words:scheduled,queued,waiting,running,completed,failed,timed_out,cancelled,blocked,expired,lost' ;;
+    'serve --tools') value='words:family,split' ;;
     'completion install --shell') value='words:bash,zsh,fish,powershell' ;;
     *' --data-dir') value='directory' ;;
     *' --config') value='path' ;;

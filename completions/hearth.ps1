@@ -5,13 +5,15 @@ Register-ArgumentCompleter -Native -CommandName @('hearth', 'hearth.exe') -Scrip
 
     # What may follow the words: commands, and what the arguments take.
     $commands = @{
-        '' = @('machine', 'fs', 'task', 'artifact', 'doctor', 'config', 'db', 'worker', 'gc', 'call', 'operations', 'schema', 'demo', 'completion')
+        '' = @('machine', 'fs', 'task', 'artifact', 'run', 'doctor', 'config', 'db', 'worker', 'conversation', 'gc', 'call', 'serve', 'operations', 'schema', 'demo', 'completion')
         'machine' = @('exec', 'batch', 'which', 'env', 'host-info', 'process-list', 'process-kill', 'process-wait')
         'fs' = @('list', 'find', 'read', 'search', 'stat', 'watch', 'hash', 'write', 'patch', 'mkdir', 'move', 'copy', 'delete', 'chmod', 'undo', 'redo', 'diff', 'history')
         'task' = @('submit', 'get', 'list', 'wait', 'cancel', 'retry', 'status', 'logs', 'send', 'groups', 'group', 'pause', 'resume', 'stats', 'workers', 'schedule', 'schedules', 'unschedule', 'enable', 'disable', 'next', 'prune')
         'artifact' = @('list', 'metadata', 'read', 'range', 'search', 'put', 'export', 'pin', 'unpin', 'delete', 'gc')
+        'run' = @('arrivals')
         'config' = @('show', 'get', 'set', 'unset', 'roots', 'path', 'check', 'trust', 'import')
         'db' = @('path', 'tables', 'schema', 'query', 'backup', 'vacuum', 'check')
+        'conversation' = @('list')
         'completion' = @('show', 'install')
     }
     $arguments = @{
@@ -67,17 +69,17 @@ Register-ArgumentCompleter -Native -CommandName @('hearth', 'hearth.exe') -Scrip
         'artifact pin' = @('id:artifact+')
         'artifact unpin' = @('id:artifact+')
         'artifact delete' = @('id:artifact+')
-        'config get' = @('words:data_dir,roots,log,max_output_bytes,artifact_preview_bytes,max_artifact_bytes,command_timeout_ms,machine.env_allow,fs.sync,fs.hard_links,fs.lock_timeout_ms,fs.backup_max_bytes,secrets.on_persist,retention.events_days,retention.events_max,retention.receipts_days,retention.backups_max_bytes,retention.artifacts_days,retention.artifacts_max_bytes,retention.jobs_days,retention.jobs_max,worker.idle_exit_s,worker.parallel,worker.output_max_bytes')
-        'config set' = @('words:data_dir,roots,log,max_output_bytes,artifact_preview_bytes,max_artifact_bytes,command_timeout_ms,machine.env_allow,fs.sync,fs.hard_links,fs.lock_timeout_ms,fs.backup_max_bytes,secrets.on_persist,retention.events_days,retention.events_max,retention.receipts_days,retention.backups_max_bytes,retention.artifacts_days,retention.artifacts_max_bytes,retention.jobs_days,retention.jobs_max,worker.idle_exit_s,worker.parallel,worker.output_max_bytes', 'any')
-        'config unset' = @('words:data_dir,roots,log,max_output_bytes,artifact_preview_bytes,max_artifact_bytes,command_timeout_ms,machine.env_allow,fs.sync,fs.hard_links,fs.lock_timeout_ms,fs.backup_max_bytes,secrets.on_persist,retention.events_days,retention.events_max,retention.receipts_days,retention.backups_max_bytes,retention.artifacts_days,retention.artifacts_max_bytes,retention.jobs_days,retention.jobs_max,worker.idle_exit_s,worker.parallel,worker.output_max_bytes')
+        'config get' = @('words:data_dir,roots,log,max_output_bytes,artifact_preview_bytes,max_artifact_bytes,command_timeout_ms,machine.env_allow,fs.sync,fs.hard_links,fs.lock_timeout_ms,fs.backup_max_bytes,secrets.on_persist,retention.events_days,retention.events_max,retention.receipts_days,retention.backups_max_bytes,retention.artifacts_days,retention.artifacts_max_bytes,retention.jobs_days,retention.jobs_max,retention.mailbox_days,worker.idle_exit_s,worker.parallel,worker.output_max_bytes,serve.host,serve.port,serve.tools,serve.wait_ms,serve.answer_max_bytes,serve.lane,serve.shutdown_grace_s,serve.origins,serve.max_body_bytes,serve.max_connections,serve.request_timeout_s')
+        'config set' = @('words:data_dir,roots,log,max_output_bytes,artifact_preview_bytes,max_artifact_bytes,command_timeout_ms,machine.env_allow,fs.sync,fs.hard_links,fs.lock_timeout_ms,fs.backup_max_bytes,secrets.on_persist,retention.events_days,retention.events_max,retention.receipts_days,retention.backups_max_bytes,retention.artifacts_days,retention.artifacts_max_bytes,retention.jobs_days,retention.jobs_max,retention.mailbox_days,worker.idle_exit_s,worker.parallel,worker.output_max_bytes,serve.host,serve.port,serve.tools,serve.wait_ms,serve.answer_max_bytes,serve.lane,serve.shutdown_grace_s,serve.origins,serve.max_body_bytes,serve.max_connections,serve.request_timeout_s', 'any')
+        'config unset' = @('words:data_dir,roots,log,max_output_bytes,artifact_preview_bytes,max_artifact_bytes,command_timeout_ms,machine.env_allow,fs.sync,fs.hard_links,fs.lock_timeout_ms,fs.backup_max_bytes,secrets.on_persist,retention.events_days,retention.events_max,retention.receipts_days,retention.backups_max_bytes,retention.artifacts_days,retention.artifacts_max_bytes,retention.jobs_days,retention.jobs_max,retention.mailbox_days,worker.idle_exit_s,worker.parallel,worker.output_max_bytes,serve.host,serve.port,serve.tools,serve.wait_ms,serve.answer_max_bytes,serve.lane,serve.shutdown_grace_s,serve.origins,serve.max_body_bytes,serve.max_connections,serve.request_timeout_s')
         'config trust' = @('path')
         'config import' = @('path')
         'db schema' = @('any')
         'db query' = @('any')
         'db backup' = @('path')
-        'call' = @('words:machine.exec,machine.batch,machine.which,machine.env,machine.host_info,machine.process_list,machine.process_kill,machine.process_wait,fs.list,fs.find,fs.read,fs.search,fs.stat,fs.watch,fs.hash,fs.write,fs.patch,fs.mkdir,fs.move,fs.copy,fs.delete,fs.chmod,fs.undo,fs.redo,fs.diff,fs.history,task.submit,task.get,task.list,task.wait,task.cancel,task.retry,task.status,task.logs,task.send,task.groups,task.group,task.pause,task.resume,task.stats,task.workers,task.schedule,task.schedules,task.unschedule,task.enable,task.disable,task.next,task.prune,artifact.list,artifact.metadata,artifact.read,artifact.range,artifact.search,artifact.put,artifact.export,artifact.pin,artifact.unpin,artifact.delete,artifact.gc,self.doctor,self.config_show,self.config_get,self.config_set,self.config_unset,self.config_roots,self.config_path,self.config_check,self.config_trust,self.config_import,self.db_path,self.db_tables,self.db_schema,self.db_query,self.db_backup,self.db_vacuum,self.db_check,self.worker,self.gc', 'any')
-        'operations' = @('words:machine,fs,task,artifact,self')
-        'schema' = @('words:machine.exec,machine.batch,machine.which,machine.env,machine.host_info,machine.process_list,machine.process_kill,machine.process_wait,fs.list,fs.find,fs.read,fs.search,fs.stat,fs.watch,fs.hash,fs.write,fs.patch,fs.mkdir,fs.move,fs.copy,fs.delete,fs.chmod,fs.undo,fs.redo,fs.diff,fs.history,task.submit,task.get,task.list,task.wait,task.cancel,task.retry,task.status,task.logs,task.send,task.groups,task.group,task.pause,task.resume,task.stats,task.workers,task.schedule,task.schedules,task.unschedule,task.enable,task.disable,task.next,task.prune,artifact.list,artifact.metadata,artifact.read,artifact.range,artifact.search,artifact.put,artifact.export,artifact.pin,artifact.unpin,artifact.delete,artifact.gc,self.doctor,self.config_show,self.config_get,self.config_set,self.config_unset,self.config_roots,self.config_path,self.config_check,self.config_trust,self.config_import,self.db_path,self.db_tables,self.db_schema,self.db_query,self.db_backup,self.db_vacuum,self.db_check,self.worker,self.gc')
+        'call' = @('words:machine.exec,machine.batch,machine.which,machine.env,machine.host_info,machine.process_list,machine.process_kill,machine.process_wait,fs.list,fs.find,fs.read,fs.search,fs.stat,fs.watch,fs.hash,fs.write,fs.patch,fs.mkdir,fs.move,fs.copy,fs.delete,fs.chmod,fs.undo,fs.redo,fs.diff,fs.history,task.submit,task.get,task.list,task.wait,task.cancel,task.retry,task.status,task.logs,task.send,task.groups,task.group,task.pause,task.resume,task.stats,task.workers,task.schedule,task.schedules,task.unschedule,task.enable,task.disable,task.next,task.prune,artifact.list,artifact.metadata,artifact.read,artifact.range,artifact.search,artifact.put,artifact.export,artifact.pin,artifact.unpin,artifact.delete,artifact.gc,run.arrivals,self.doctor,self.config_show,self.config_get,self.config_set,self.config_unset,self.config_roots,self.config_path,self.config_check,self.config_trust,self.config_import,self.db_path,self.db_tables,self.db_schema,self.db_query,self.db_backup,self.db_vacuum,self.db_check,self.worker,self.conversation_list,self.gc', 'any')
+        'operations' = @('words:machine,fs,task,artifact,run,self')
+        'schema' = @('words:machine.exec,machine.batch,machine.which,machine.env,machine.host_info,machine.process_list,machine.process_kill,machine.process_wait,fs.list,fs.find,fs.read,fs.search,fs.stat,fs.watch,fs.hash,fs.write,fs.patch,fs.mkdir,fs.move,fs.copy,fs.delete,fs.chmod,fs.undo,fs.redo,fs.diff,fs.history,task.submit,task.get,task.list,task.wait,task.cancel,task.retry,task.status,task.logs,task.send,task.groups,task.group,task.pause,task.resume,task.stats,task.workers,task.schedule,task.schedules,task.unschedule,task.enable,task.disable,task.next,task.prune,artifact.list,artifact.metadata,artifact.read,artifact.range,artifact.search,artifact.put,artifact.export,artifact.pin,artifact.unpin,artifact.delete,artifact.gc,run.arrivals,self.doctor,self.config_show,self.config_get,self.config_set,self.config_unset,self.config_roots,self.config_path,self.config_check,self.config_trust,self.config_import,self.db_path,self.db_tables,self.db_schema,self.db_query,self.db_backup,self.db_vacuum,self.db_check,self.worker,self.conversation_list,self.gc')
         'completion show' = @('words:bash,zsh,fish,powershell')
     }
     # Options by the words before them; the value is what the option takes, '' for a switch.
@@ -173,6 +175,7 @@ Register-ArgumentCompleter -Native -CommandName @('hearth', 'hearth.exe') -Scrip
             '--in' = 'path'
             '--path' = 'path'
             '--regex' = 'any'
+            '--name-regex' = 'any'
             '--kind' = 'words:file,directory,link,fifo,socket,device'
             '--kinds' = 'words:file,directory,link,fifo,socket,device'
             '--min-bytes' = 'any'
@@ -466,6 +469,7 @@ Register-ArgumentCompleter -Native -CommandName @('hearth', 'hearth.exe') -Scrip
             '--label' = 'any'
             '--labels' = 'any'
             '--until' = 'words:ended,started,completed,failed,timed_out,cancelled,blocked,expired,lost'
+            '--until-state' = 'words:ended,started,completed,failed,timed_out,cancelled,blocked,expired,lost'
             '--any' = ''
             '--no-any' = ''
             '--timeout-ms' = 'any'
@@ -609,6 +613,7 @@ Register-ArgumentCompleter -Native -CommandName @('hearth', 'hearth.exe') -Scrip
         'artifact list' = [ordered]@{
             '--media-type' = 'any'
             '--operation' = 'any'
+            '--of-operation' = 'any'
             '--label' = 'any'
             '--of-run' = 'any'
             '--since' = 'any'
@@ -685,6 +690,11 @@ Register-ArgumentCompleter -Native -CommandName @('hearth', 'hearth.exe') -Scrip
             '--dry-run' = ''
             '--no-dry-run' = ''
         }
+        'run arrivals' = [ordered]@{
+            '--since' = 'any'
+            '-n' = 'any'
+            '--limit' = 'any'
+        }
         'config show' = [ordered]@{
             '--origin' = ''
             '--no-origin' = ''
@@ -737,6 +747,11 @@ Register-ArgumentCompleter -Native -CommandName @('hearth', 'hearth.exe') -Scrip
             '--background' = ''
             '--no-background' = ''
         }
+        'conversation list' = [ordered]@{
+            '-n' = 'any'
+            '--limit' = 'any'
+            '--cursor' = 'any'
+        }
         'gc' = [ordered]@{
             '--dry-run' = ''
             '--no-dry-run' = ''
@@ -747,6 +762,19 @@ Register-ArgumentCompleter -Native -CommandName @('hearth', 'hearth.exe') -Scrip
             '--jobs' = 'any'
             '--ordered' = ''
             '--no-ordered' = ''
+        }
+        'serve' = [ordered]@{
+            '--port' = 'any'
+            '--host' = 'any'
+            '--stdio' = ''
+            '--no-stdio' = ''
+            '--tools' = 'words:family,split'
+            '--worker' = ''
+            '--no-worker' = ''
+        }
+        'schema' = [ordered]@{
+            '--exact' = ''
+            '--no-exact' = ''
         }
         'demo' = [ordered]@{
             '--keep' = ''
