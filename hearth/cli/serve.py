@@ -133,16 +133,26 @@ def _worker(runtime: Runtime) -> Iterator[None]:
     from hearth.engine.worker import Worker
 
     stop = Cancellation()
-    own = runtime.for_call(cancelled=stop)
-    thread = threading.Thread(target=Worker(own, Kind.SERVER).run, args=(stop,), name="worker", daemon=True)
+    worker = Worker(runtime.for_call(cancelled=stop), Kind.SERVER)
+
+    def hand_over() -> bool:
+        with contextlib.suppress(HearthError, OSError):
+            return presence.hand_over(runtime)
+        return False
+
+    def work() -> None:
+        try:
+            worker.run(stop, hand_over=hand_over)
+        except HearthError as error:  # its database was taken away, which calls are told, too
+            runtime.log.warning(f"the server looks after no jobs any more: {error.message}")
+
+    thread = threading.Thread(target=work, name="worker", daemon=True)
     thread.start()
     try:
         yield
     finally:
         stop.set()
         thread.join(WORKER_S)
-        with contextlib.suppress(HearthError, OSError):
-            presence.hand_over(runtime)
 
 
 def _end_anyway(runtime: Runtime, heard: interrupts.Heard, seconds: float) -> None:

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     Incoming = MemoryObjectSendStream[SessionMessage | Exception]
 
 WINDOW = 64  # lines that may wait to be handled
+LAST_S = 1.0
 MAX_LINE_BYTES = 64 * 1024 * 1024
 
 
@@ -70,13 +71,16 @@ async def _serve(
     write, outgoing = anyio.create_memory_object_stream[SessionMessage](0)
     pipe = _Pipe(target)
     lane = _PipeLane(Lane(app), pipe) if app.runtime.settings.serve.lane else None
+    owed = _Owed()
     tasks = [
         asyncio.ensure_future(server.run(read, write, server.create_initialization_options())),
-        asyncio.ensure_future(_write(app, outgoing, pipe)),
-        asyncio.ensure_future(_read(source, _Inbox(lane, incoming), stopped)),
+        asyncio.ensure_future(_write(app, outgoing, pipe, owed)),
+        asyncio.ensure_future(_read(source, _Inbox(lane, incoming, owed), stopped)),
     ]
     with stop.calls(lambda: loop.call_soon_threadsafe(stopped.set)):
         await stopped.wait()
+    if not stop.is_set():
+        await _answer_the_last(app, owed)
     app.close()
     if stop.is_set():
         await _until_idle(app)
@@ -138,16 +142,42 @@ async def _read_beside(source: BinaryIO, inbox: _Inbox) -> None:
     await over.wait()
 
 
+class _Owed:
+    """The requests that the SDK has not answered."""
+
+    def __init__(self) -> None:
+        self._ids: set[Any] = set()
+        self.nothing = asyncio.Event()
+        self.nothing.set()
+
+    def add(self, message: SessionMessage | Exception) -> None:
+        if (
+            isinstance(message, SessionMessage)
+            and hasattr(message.message, "id")
+            and hasattr(message.message, "method")
+        ):
+            self._ids.add(message.message.id)
+            self.nothing.clear()
+
+    def discard(self, id_: Any) -> None:
+        self._ids.discard(id_)
+        if not self._ids:
+            self.nothing.set()
+
+
 class _Inbox:
     """Gives each line to the lane, or to the SDK."""
 
-    def __init__(self, lane: _PipeLane | None, incoming: Incoming) -> None:
+    def __init__(self, lane: _PipeLane | None, incoming: Incoming, owed: _Owed) -> None:
         self._lane = lane
         self._incoming = incoming
+        self._owed = owed
 
     async def take(self, line: bytes) -> None:
         if self._lane is None or not await self._lane.takes(line):
-            await self._incoming.send(_message(line))
+            message = _message(line)
+            self._owed.add(message)
+            await self._incoming.send(message)
 
 
 def _message(line: bytes) -> SessionMessage | Exception:
@@ -157,12 +187,14 @@ def _message(line: bytes) -> SessionMessage | Exception:
         return error  # which the SDK answers
 
 
-async def _write(app: App, outgoing: MemoryObjectReceiveStream[SessionMessage], pipe: _Pipe) -> None:
+async def _write(app: App, outgoing: MemoryObjectReceiveStream[SessionMessage], pipe: _Pipe, owed: _Owed) -> None:
     async for message in outgoing:
         written = pipe.write(message.message.model_dump_json(by_alias=True, exclude_unset=True))
         delivery = app.deliveries.pop(getattr(message.message, "id", None), None)
         if delivery is not None and written:
             delivery.written()
+        if not hasattr(message.message, "method"):
+            owed.discard(getattr(message.message, "id", None))
 
 
 class _Pipe:
@@ -228,6 +260,14 @@ def _cancelled(message: Any) -> int | str | None:
     params = message.get("params")
     named = params.get("requestId") if isinstance(params, dict) else None
     return named if isinstance(named, (int, str)) else None
+
+
+async def _answer_the_last(app: App, owed: _Owed) -> None:
+    """Behind the end of input, as that of a file of requests, answers still go out, if they come soon."""
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(LAST_S):
+            await owed.nothing.wait()
+            await app.idle()
 
 
 async def _until_idle(app: App) -> None:

@@ -173,3 +173,26 @@ def test_the_client_of_the_pipes_is_told_of_what_it_detached(work: Path) -> None
         assert [item["id"] for item in told] == [pending["future_id"]]
         pipes.call(number + 1, "machine", operation="host_info")
         assert pipes.receive()["result"]["structuredContent"]["arrivals"] == []
+
+
+def test_what_was_asked_before_the_end_of_input_is_answered(work: Path, home: Path) -> None:
+    asked = [
+        {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {"_meta": META}},
+        {
+            "jsonrpc": "2.0",
+            "id": 2,
+            "method": "tools/call",
+            "params": {"name": "fs", "arguments": {"operation": "list", "path": "."}, "_meta": META},
+        },
+    ]
+    done = subprocess.run(
+        processes.words("--stdio", "--no-worker", "--root", str(work)),
+        cwd=work,
+        env=processes.environment(home),
+        input="".join(json.dumps(each) + "\n" for each in asked).encode(),
+        capture_output=True,
+        timeout=15,
+        check=False,
+    )
+    assert sorted(json.loads(line)["id"] for line in done.stdout.splitlines()) == [1, 2]
+    assert (done.returncode, done.stderr) == (0, b"")
