@@ -718,7 +718,7 @@ def test_whenever_a_worker_is_killed_what_is_found_agrees_with_what_ran(
     folders = tmp_path / "folders"
     folders.mkdir()
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    words = [sys.executable, "-c", HASTY_WORKER, json.dumps(given._asdict()), str(folders)]
+    words = [sys.executable, "-c", HASTY_WORKER, json.dumps({**given._asdict(), "own": {}}), str(folders)]
     with subprocess.Popen(words, stdout=subprocess.PIPE, env=environment) as process:
         assert process.stdout is not None
         lines = [process.stdout.readline()]
