@@ -10,6 +10,7 @@ import asyncio
 import contextlib
 import json
 import os
+import select
 import stat
 import threading
 from collections.abc import Callable, Iterator
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     Incoming = MemoryObjectSendStream[SessionMessage | Exception]
 
 WINDOW = 64  # lines that may wait to be handled
-LAST_S = 1.0
+LAST_S = 2.5
 MAX_LINE_BYTES = 64 * 1024 * 1024
 
 
@@ -79,7 +80,7 @@ async def _serve(
     ]
     with stop.calls(lambda: loop.call_soon_threadsafe(stopped.set)):
         await stopped.wait()
-    if not stop.is_set():
+    if not stop.is_set() and pipe.has_reader():
         await _answer_the_last(app, owed)
     app.close()
     if stop.is_set():
@@ -202,6 +203,14 @@ class _Pipe:
 
     def __init__(self, target: BinaryIO) -> None:
         self._target = target
+
+    def has_reader(self) -> bool:
+        """Whether somebody could still read; where the system does not tell, as if."""
+        if not hasattr(select, "poll"):
+            return True
+        poll = select.poll()
+        poll.register(self._target, 0)  # errors and hang-ups are told in any case
+        return not poll.poll(0)
 
     def write(self, text: str) -> bool:
         """Whether the reader was there."""

@@ -663,6 +663,7 @@ class TestPosix:
         given = what("import os\nwhile True: os.write(1, b'x' * 10_000)", folder=str(folder))
         with worker(given) as (_, record):
             assert eventually(lambda: "exit" in (folder / "status").read_text())
+        assert eventually(lambda: detacher.find(record).process is None)
         found = detacher.find(record)
         assert found.exit is not None and found.exit.code == 1
         assert len(output(given)) > 900_000
