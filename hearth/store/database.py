@@ -36,6 +36,7 @@ FILE_NAME = "hearth.sqlite3"
 APPLICATION_ID = 0x48525448  # "HRTH"
 BUSY_TIMEOUT_MS = 10_000
 SWITCH_WAIT_MS = 100
+FIRST_PAUSES_S = (0.01, 0.03, 0.1)  # between looks at a database that cannot be opened where it could be written
 CANNOT_SWITCH = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN)
 NO_SHARED_MEMORY = (
     sqlite3.SQLITE_IOERR_SHMOPEN,
@@ -129,6 +130,14 @@ class Store:
             raise
 
     def _connect_somehow(self, wait_ms: int) -> sqlite3.Connection:
+        for pause in FIRST_PAUSES_S if os.access(os.path.dirname(self.path), os.W_OK) else ():
+            # Where others may write, a refusal may be of the moment in which somebody makes the log's files.
+            try:
+                return self._connect(wait_ms=wait_ms)
+            except sqlite3.OperationalError as error:
+                if code_of(error) not in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY):
+                    raise
+                self.clock.sleep(pause)
         try:
             return self._connect(wait_ms=wait_ms)
         except sqlite3.OperationalError as error:

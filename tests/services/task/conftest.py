@@ -40,6 +40,7 @@ class Working:
     def __init__(self, runtime: Runtime, timing: Timing | None = None) -> None:
         self.runtime = runtime.for_call(opener=StoreOpener(), cancelled=Cancellation())
         self.worker = Worker(self.runtime, Kind.FOREGROUND, timing=timing)
+        assert self.runtime.store  # opened before the commands that meet it
         self._thread = threading.Thread(target=self.worker.run, args=(self.runtime.cancelled,))
         self._thread.start()
 
