@@ -17,8 +17,9 @@ from hearth.engine.spares import Spares
 from hearth.engine.spec import Spec
 from hearth.errors import DatabaseError, HearthError, NoSpace
 from hearth.platforms.processes import Exit
-from hearth.store import jobs
-from hearth.store.jobs import Held, Job, JobState
+from hearth.store import job_queue, jobs
+from hearth.store.job_queue import Held
+from hearth.store.jobs import Job, JobState
 
 if TYPE_CHECKING:
     from hearth.runtime import Runtime
@@ -43,7 +44,7 @@ def claim(tx: sqlite3.Connection, runtime: Runtime, me: str, most: int) -> list[
 
 def _claim(tx: sqlite3.Connection, runtime: Runtime, me: str, most: int) -> Iterator[Job]:
     now = runtime.now()
-    for job in jobs.next_to_run(tx, parallel=usual_parallel(runtime), most=most):
+    for job in job_queue.next_to_run(tx, parallel=usual_parallel(runtime), most=most):
         if job.expires_at is not None and job.expires_at <= now:
             continue
         changes: dict[str, Any] = {"worker": me, "mark": start.new_mark(runtime), "attempt": job.attempt + 1}
@@ -68,7 +69,7 @@ def note_processes(runtime: Runtime, me: str, held: Sequence[Running], *, wait_m
         for running in held:
             job, record = running.job, running.process.record
             process = Held(record.pid, record.start, record.boot, now, leases.beat_now())
-            if jobs.hold(tx, job.seq, me, job.mark or "", process):
+            if job_queue.hold(tx, job.seq, me, job.mark or "", process):
                 mine.add(job.seq)
                 running.job = job._replace(**process._asdict())
             elif (stored := jobs.find_by_seq(tx, job.seq)) is not None:

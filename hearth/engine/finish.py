@@ -17,7 +17,7 @@ from hearth.engine.spec import Spec
 from hearth.errors import HearthError
 from hearth.model import State
 from hearth.platforms.processes import Stream
-from hearth.store import artifacts, events, jobs
+from hearth.store import artifacts, events, job_queue, jobs
 from hearth.store.artifacts import Artifact
 from hearth.store.jobs import Attempt, Job, JobState
 
@@ -80,7 +80,7 @@ def store(tx: sqlite3.Connection, runtime: Runtime, ended: Ended, kept: Kept, *,
     """Give the job its next state: the final one, or the queue again where it is to be retried; None when it is no
     longer `holder`'s."""
     job, now = ended.job, runtime.now()
-    cancelled = jobs.ending_of(tx, job.seq) == Ending.CANCEL  # perhaps only after its program had ended on its own
+    cancelled = job_queue.ending_of(tx, job.seq) == Ending.CANCEL  # perhaps only after its program had ended on its own
     if cancelled and ended.state is JobState.QUEUED:
         ended = replace(ended, state=JobState.CANCELLED)
     if ended.state is JobState.QUEUED:  # it never started, so this was no run

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from hearth import __version__, identifiers
 from hearth.engine.moves import milliseconds_between
-from hearth.store import jobs, workers
+from hearth.store import job_queue, workers
 from hearth.store.workers import WorkerRow
 
 if TYPE_CHECKING:
@@ -103,12 +103,12 @@ def take_over(tx: sqlite3.Connection, runtime: Runtime, me: str, lease_s: float)
     """Make the running jobs of workers that are gone, or stand still, one's own; these jobs. The row of one that
     stands still stays, and tells of it until its process ends or moves again."""
     found = {row.id: standing(runtime.host, row, lease_s=lease_s) for row in workers.all_of(tx)}
-    for former in jobs.holders(tx):
-        if former != me and found.get(former) is not Standing.LIVING and (moved := jobs.take_over(tx, former, me)):
+    for former in job_queue.holders(tx):
+        if former != me and found.get(former) is not Standing.LIVING and (moved := job_queue.take_over(tx, former, me)):
             runtime.log.warning(
                 f"{moved} jobs of {former}, which is {found.get(former, Standing.GONE)}, are {me}'s now"
             )
     for id_, stands in found.items():
         if stands is Standing.GONE and id_ != me:
             workers.delete(tx, id_)
-    return jobs.held_by(tx, me)
+    return job_queue.held_by(tx, me)

@@ -58,10 +58,10 @@ def usual_parallel(runtime: Runtime) -> int:
 
 def hand_over(runtime: Runtime) -> bool:
     """After a worker has ended: see to it that somebody looks after what is left; whether there is something."""
-    from hearth.store import jobs
+    from hearth.store import job_queue
 
     with runtime.store.read() as view:
-        idle = jobs.is_idle(view)
+        idle = job_queue.is_idle(view)
     if not idle:
         ensure_worker(runtime)
     return not idle

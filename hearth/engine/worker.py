@@ -28,8 +28,9 @@ from hearth.engine.tending import Tending
 from hearth.engine.troubles import FIRST_PAUSE_S, Troubles
 from hearth.engine.waiting import wait_until
 from hearth.errors import DatabaseGone, HearthError
-from hearth.store import jobs, workers
-from hearth.store.jobs import Job, JobState, ToEnd
+from hearth.store import job_queue, jobs, workers
+from hearth.store.job_queue import ToEnd
+from hearth.store.jobs import Job, JobState
 
 if TYPE_CHECKING:
     from hearth.platforms.bells import Bell
@@ -103,7 +104,7 @@ class Worker:
         """Hold the programs until another worker does, or nobody would see how those end that end now."""
         own = self._runtime.for_call(cancelled=Cancellation())
         with suppress(HearthError):
-            wait_until(own, lambda view: self._id not in jobs.holders(view) or None, STAY_S, starts=False)
+            wait_until(own, lambda view: self._id not in job_queue.holders(view) or None, STAY_S, starts=False)
 
     def _pass_safely(self, bell: Bell) -> bool:
         """One pass and one wait; whether the worker is to end because it is idle."""
@@ -293,15 +294,15 @@ class Worker:
             return True
         with self._runtime.store.read() as view:
             parallel = presence.usual_parallel(self._runtime)
-            writes = bool(jobs.next_to_run(view, parallel=parallel, most=free))
+            writes = bool(job_queue.next_to_run(view, parallel=parallel, most=free))
             endings = self._look_at_others(view)
         self._ask_to_end(endings)
         return writes or self._is_due()
 
     def _look_at_others(self, view: sqlite3.Connection) -> dict[int, ToEnd]:
         """What others asked to be ended; and when the next thing is due."""
-        self._next_due_ms = _milliseconds(jobs.next_due(view))
-        return jobs.to_end(view, self._id) if self._running else {}
+        self._next_due_ms = _milliseconds(job_queue.next_due(view))
+        return job_queue.to_end(view, self._id) if self._running else {}
 
     def _is_due(self) -> bool:
         return self._next_due_ms is not None and self._next_due_ms <= self._runtime.clock.now_ms()
@@ -327,7 +328,7 @@ class Worker:
     def _store_endings(self, tx: sqlite3.Connection) -> Iterator[tuple[int, ToEnd]]:
         # Stored before anything is done: whoever adopts the job then knows what its end means.
         for seq, why in self._to_end.items():
-            if jobs.want_end(tx, seq, why, holder=self._id):
+            if job_queue.want_end(tx, seq, why, holder=self._id):
                 yield seq, ToEnd(why, None)
 
     def _forget(self, stored: list[tuple[Ended, finish.Kept, JobState | None]]) -> None:
@@ -340,9 +341,9 @@ class Worker:
 
     def _move_on(self, tx: sqlite3.Connection) -> None:
         now = self._runtime.now()
-        for job in jobs.expired(tx, now, EXPIRE_AT_ONCE):
+        for job in job_queue.expired(tx, now, EXPIRE_AT_ONCE):
             move(tx, job, JobState.EXPIRED, ended_at=now, reason="expired", message="it was not started in time")
-        jobs.fall_due(tx, now)
+        job_queue.fall_due(tx, now)
         recurring.fire(tx, self._runtime)
         self._rings = True
 
@@ -399,7 +400,7 @@ class Worker:
             self._idle_since = None
             return False
         with self._runtime.store.read() as view:
-            idle = jobs.is_idle(view)
+            idle = job_queue.is_idle(view)
         if not idle:
             self._idle_since = None
             return False
@@ -408,7 +409,7 @@ class Worker:
             return False
         # In one transaction: who submits afterwards sees that there is no worker, who did before is seen here.
         with self._write() as tx:
-            return jobs.is_idle(tx) and workers.delete(tx, self._id)
+            return job_queue.is_idle(tx) and workers.delete(tx, self._id)
 
 
 def _milliseconds(time_: str | None) -> int | None:

@@ -13,7 +13,7 @@ from hearth.clock import parse_timestamp, timestamp
 from hearth.engine import recurring
 from hearth.engine.spec import Spec
 from hearth.runtime import Runtime
-from hearth.store import jobs, schedules
+from hearth.store import job_queue, jobs, schedules
 from hearth.store.schedules import Schedule
 from tests.clocks import SetClock
 
@@ -76,7 +76,7 @@ def pass_time(runtime: Runtime, clock: SetClock, upto: str) -> None:
 
 def next_due(runtime: Runtime) -> str | None:
     with runtime.store.read() as view:
-        return jobs.next_due(view)
+        return job_queue.next_due(view)
 
 
 def slots(runtime: Runtime, *states: str) -> list[str]:

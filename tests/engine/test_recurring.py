@@ -16,7 +16,7 @@ from hearth.engine.moves import move
 from hearth.engine.waiting import wait_until
 from hearth.engine.worker import Worker
 from hearth.runtime import Runtime
-from hearth.store import jobs, schedules
+from hearth.store import job_queue, jobs, schedules
 from hearth.store.jobs import JobState
 from tests.clocks import SetClock, ShiftedClock
 from tests.engine.recurring import (
@@ -212,7 +212,7 @@ def test_a_disabled_schedule_makes_nothing_and_nobody_waits_for_it(runtime: Runt
     assert slots(runtime) == []
     assert next_due(runtime) is None
     with runtime.store.read() as view:
-        assert jobs.is_idle(view)
+        assert job_queue.is_idle(view)
 
 
 def test_a_schedule_that_can_no_longer_be_read_stops_alone_and_says_why(runtime: Runtime, clock: SetClock) -> None:

@@ -17,7 +17,7 @@ from hearth.engine.leases import Standing
 from hearth.engine.waiting import wait_until
 from hearth.engine.worker import Worker
 from hearth.runtime import Runtime
-from hearth.store import artifacts, jobs, workers
+from hearth.store import artifacts, job_groups, job_queue, jobs, workers
 from hearth.store.jobs import JobState
 from tests.conftest import ROOT
 from tests.engine.workers import PATIENCE_S, QUICK, Ringing, job, submit, until, working
@@ -84,7 +84,7 @@ def test_the_job_of_a_stuck_worker_is_another_ones_and_holds_its_group_up_no_lon
 ) -> None:
     ledger, go = work / "ledger", work / "go"
     with runtime.store.write() as tx:
-        jobs.set_group(tx, "line", parallel=1, keep_parallel=False)
+        job_groups.set_group(tx, "line", parallel=1, keep_parallel=False)
     with other_process(runtime) as stuck:
         first = submit(runtime, appends(ledger, "first", go), group="line")
         former = released(runtime, first).worker
@@ -98,7 +98,7 @@ def test_the_job_of_a_stuck_worker_is_another_ones_and_holds_its_group_up_no_lon
                 go.touch()
             else:
                 with runtime.store.write() as tx:
-                    jobs.want_end(tx, job(runtime, first).seq, "cancel")
+                    job_queue.want_end(tx, job(runtime, first).seq, "cancel")
                 runtime.host.ring(runtime.bells)
             ended = until(runtime, first)
             assert ended.state is (JobState.COMPLETED if way == "ends" else JobState.CANCELLED)

@@ -26,7 +26,7 @@ from hearth.engine.worker import Timing, Worker
 from hearth.platforms.bells import Bell
 from hearth.runtime import Runtime, StoreOpener
 from hearth.settings import Settings, WorkerSettings
-from hearth.store import artifacts, jobs, workers
+from hearth.store import artifacts, job_queue, jobs, workers
 from hearth.store.jobs import FINAL, Job, JobState
 from tests.engine.door import Door, door
 from tests.engine.workers import PATIENCE_S, QUICK, job, makes_holes, submit, until, working
@@ -74,7 +74,7 @@ def content(runtime: Runtime, id_: str | None) -> bytes:
 
 def want_end(runtime: Runtime, id_: str) -> None:
     with runtime.store.write() as tx:
-        assert jobs.want_end(tx, job(runtime, id_).seq, "cancel")
+        assert job_queue.want_end(tx, job(runtime, id_).seq, "cancel")
     runtime.host.ring(runtime.bells)
 
 
@@ -242,7 +242,7 @@ def test_a_job_that_is_cancelled_at_the_very_end_of_a_failed_run_is_not_tried_ag
 
     def cancelled_meanwhile(given: Runtime, ended: Job, outputs: Outputs | None) -> finish.Kept:
         with runtime.store.write() as tx:
-            jobs.want_end(tx, ended.seq, "cancel")
+            job_queue.want_end(tx, ended.seq, "cancel")
         return keep(given, ended, outputs)
 
     monkeypatch.setattr(finish, "keep_outputs", cancelled_meanwhile)
@@ -258,7 +258,7 @@ def test_a_job_that_is_cancelled_while_its_program_is_held_back_never_runs(
 
     def cancelled_meanwhile(given: Runtime, me: str, held: Any, **options: Any) -> set[int]:
         with runtime.store.write() as tx:
-            assert jobs.want_end(tx, held[0].job.seq, "cancel")
+            assert job_queue.want_end(tx, held[0].job.seq, "cancel")
         return note(given, me, held, **options)
 
     monkeypatch.setattr(claims, "note_processes", cancelled_meanwhile)
@@ -449,8 +449,8 @@ def test_a_job_that_a_restart_of_the_machine_broke_off_is_lost_or_runs_again_as_
     Path(outputs.folder, "status").write_bytes(b"held\nstarted\n")
     Path(outputs.folder, "stdout").write_bytes(b"half a li")
     with runtime.store.write() as tx:
-        process = jobs.Held(os.getpid(), "1", "another", runtime.now(), leases.beat_now())
-        assert jobs.hold(tx, claimed.seq, "wrk_dead", claimed.mark or "", process)
+        process = job_queue.Held(os.getpid(), "1", "another", runtime.now(), leases.beat_now())
+        assert job_queue.hold(tx, claimed.seq, "wrk_dead", claimed.mark or "", process)
     with working(runtime):
         ended = until(runtime, id_)
     if restart:
@@ -607,7 +607,7 @@ def test_a_job_that_comes_just_before_an_idle_worker_signs_off_is_run(
     with runtime.store.read():
         """The database is made."""
     ids: list[str] = []
-    is_idle = jobs.is_idle
+    is_idle = job_queue.is_idle
 
     def idle_but(view: sqlite3.Connection) -> bool:
         found = is_idle(view)
@@ -615,7 +615,7 @@ def test_a_job_that_comes_just_before_an_idle_worker_signs_off_is_run(
             ids.append(submit(runtime, noting(ledger)))
         return found
 
-    monkeypatch.setattr(jobs, "is_idle", idle_but)
+    monkeypatch.setattr(job_queue, "is_idle", idle_but)
     _, thread = idle_worker(runtime)
     thread.join(PATIENCE_S)
     assert not thread.is_alive()
@@ -768,13 +768,13 @@ def test_a_job_that_cannot_be_adopted_keeps_no_other_from_running(
 
 
 def test_a_bug_in_a_whole_pass_ends_nothing(runtime: Runtime, monkeypatch: pytest.MonkeyPatch) -> None:
-    next_due, told, times = jobs.next_due, Told(), iter(range(100))
+    next_due, told, times = job_queue.next_due, Told(), iter(range(100))
 
     def buggy(view: Any) -> Any:
         assert next(times) > 2
         return next_due(view)
 
-    monkeypatch.setattr(jobs, "next_due", buggy)
+    monkeypatch.setattr(job_queue, "next_due", buggy)
     with working(replace(runtime, notice=told)):
         assert until(runtime, submit(runtime)).state is JobState.COMPLETED
     assert len(told.texts) == 1 and "a bug in the worker, which goes on" in told.texts[0]
@@ -782,7 +782,7 @@ def test_a_bug_in_a_whole_pass_ends_nothing(runtime: Runtime, monkeypatch: pytes
 
 
 def test_a_worker_whose_standard_error_is_gone_goes_on(runtime: Runtime, monkeypatch: pytest.MonkeyPatch) -> None:
-    next_due, times = jobs.next_due, iter(range(100))
+    next_due, times = job_queue.next_due, iter(range(100))
 
     def gone(text: str) -> None:
         raise BrokenPipeError(text)
@@ -792,7 +792,7 @@ def test_a_worker_whose_standard_error_is_gone_goes_on(runtime: Runtime, monkeyp
             raise OSError("no")
         return next_due(view)
 
-    monkeypatch.setattr(jobs, "next_due", busy)
+    monkeypatch.setattr(job_queue, "next_due", busy)
     with working(replace(runtime, notice=gone)):
         assert until(runtime, submit(runtime)).state is JobState.COMPLETED
 

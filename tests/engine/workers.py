@@ -18,7 +18,7 @@ from hearth.engine.outputs import SLACK_BYTES
 from hearth.engine.waiting import wait_until
 from hearth.engine.worker import Timing, Worker
 from hearth.runtime import Runtime, StoreOpener
-from hearth.store import jobs
+from hearth.store import job_queue, jobs
 from hearth.store.database import FILE_NAME
 from hearth.store.jobs import FINAL, UNFINISHED, Job, JobState
 
@@ -68,7 +68,7 @@ def end_all(runtime: Runtime) -> None:
             left = jobs.find_by_seq(tx, row[0])
             assert left is not None
             if left.state is JobState.RUNNING:
-                jobs.want_end(tx, left.seq, "cancel")
+                job_queue.want_end(tx, left.seq, "cancel")
             elif left.state in UNFINISHED:  # not blocked meanwhile by one before it
                 move(tx, left, JobState.CANCELLED, ended_at=runtime.now())
     runtime.host.ring(runtime.bells)

@@ -11,7 +11,7 @@ from types import FunctionType
 import pytest
 
 import hearth.store
-from hearth.store import jobs
+from hearth.store import job_groups, job_queue
 from hearth.store.database import Store
 
 # `CREATE`, `PRAGMA` and the like live in creation.py and database.py and name no rows.
@@ -22,12 +22,12 @@ STATEMENT = re.compile(r"\s*(SELECT|INSERT|UPDATE|DELETE|WITH)\b[^:?]*\b(FROM|IN
 WHOLE = {
     "database.version_of-0": "the list of tables, when a file that is not known to be hearth's is looked at",
     "receipts.open_ones-0": "an index that holds only what is open, which is next to nothing",
-    "jobs._IS_IDLE": "a step an index look-up through the names of groups that have queued jobs",
+    "job_queue._IS_IDLE": "a step an index look-up through the names of groups that have queued jobs",
     "futures._UNFINISHED": "an index that holds only what has not ended, which is bounded",
-    "jobs._ROOM": "a step an index look-up through the names of groups that have queued jobs",
-    "jobs._GROUPS": "a step an index look-up through the names of groups",
-    "jobs._HOLDERS": "a step an index look-up through the few workers of running jobs",
-    "jobs.paused-0": "an index that holds only what is paused",
+    "job_queue._ROOM": "a step an index look-up through the names of groups that have queued jobs",
+    "job_groups._GROUPS": "a step an index look-up through the names of groups",
+    "job_queue._HOLDERS": "a step an index look-up through the few workers of running jobs",
+    "job_groups.paused-0": "an index that holds only what is paused",
     "receipts._BACKUP_BYTES": "a sum over an index of two numbers, for gc and for every thousandth write",
 }
 
@@ -66,7 +66,7 @@ OF_A_PASS = ("_ROOM", "_HEADS", "_TO_END", "_TAKE_OVER", "_HELD_BY", "_HOLDERS",
 
 @pytest.mark.parametrize("name", OF_A_PASS)
 def test_a_pass_of_a_worker_reads_only_indices_of_jobs_that_have_not_ended(store: Store, name: str) -> None:
-    sql = getattr(jobs, name)
+    sql = getattr(job_queue, name, None) or getattr(job_groups, name)
     with store.read() as view:
         plan = [row["detail"] for row in view.execute("EXPLAIN QUERY PLAN " + sql, values_for(sql))]
     used = {found[1] for step in plan if (found := re.search(r"jobs USING (?:COVERING )?INDEX (\w+)", step))}

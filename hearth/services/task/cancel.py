@@ -18,7 +18,7 @@ from hearth.runtime import Runtime
 from hearth.services.task.outcome import RAN_OUT
 from hearth.services.task.selection import JobFailure, JobsNamed, select
 from hearth.store import futures as rows
-from hearth.store import jobs
+from hearth.store import job_queue, jobs
 from hearth.store.futures import Future, FutureState
 from hearth.store.jobs import FINAL, Job, JobState
 
@@ -109,7 +109,7 @@ def cancel(runtime: Runtime, given: CancelJobs) -> JobsCancelled:
 
 def _ask(tx: sqlite3.Connection, runtime: Runtime, job: Job, grace_ms: int | None) -> Outcome:
     if job.state is JobState.RUNNING:
-        jobs.want_end(tx, job.seq, Ending.CANCEL, grace_ms=grace_ms)
+        job_queue.want_end(tx, job.seq, Ending.CANCEL, grace_ms=grace_ms)
         return Outcome.PENDING
     if job.state not in FINAL and move(tx, job, JobState.CANCELLED, ended_at=runtime.now()):
         return Outcome.CANCELLED

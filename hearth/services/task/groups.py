@@ -11,7 +11,7 @@ from hearth.model import Cli, Ge, Help, Items, Le, Len, State, model
 from hearth.runtime import Runtime
 from hearth.services.task.job_input import Name
 from hearth.services.task.names import refuse_secrets
-from hearth.store import jobs
+from hearth.store import job_groups
 
 GroupName = Annotated[Name, Cli(argument=True, completes="group"), Help("The group.")]
 
@@ -48,7 +48,7 @@ class GroupList:
 def list_groups(runtime: Runtime, given: ListGroups) -> GroupList:
     """Groups that never had a job of those that are kept, and are as usual, are not listed. Raises `DatabaseError`."""
     with runtime.store.read() as view:
-        found = jobs.groups(view, after=given.cursor or "", most=given.limit + 1)
+        found = job_groups.groups(view, after=given.cursor or "", most=given.limit + 1)
     shown = found[: given.limit]
     more = len(found) > given.limit
     return GroupList(
@@ -80,17 +80,17 @@ def limit_group(runtime: Runtime, given: LimitGroup) -> GroupLimited:
         raise invalid("parallel", "not_one_of", "give either parallel or default; `pause` lets nothing start")
     refuse_secrets(name=given.name)
     with runtime.store.write() as tx:
-        jobs.set_group(tx, given.name, parallel=given.parallel, keep_parallel=False)
+        job_groups.set_group(tx, given.name, parallel=given.parallel, keep_parallel=False)
         found = entry(runtime, tx, given.name)
     wake(runtime, [found])
     return GroupLimited(group=found)
 
 
 def entry(runtime: Runtime, view: sqlite3.Connection, name: str) -> GroupEntry:
-    return _entry(runtime, jobs.group(view, name))
+    return _entry(runtime, job_groups.group(view, name))
 
 
-def _entry(runtime: Runtime, group: jobs.Group) -> GroupEntry:
+def _entry(runtime: Runtime, group: job_groups.Group) -> GroupEntry:
     return GroupEntry(
         name=group.name,
         parallel=group.parallel or presence.usual_parallel(runtime),

@@ -10,7 +10,7 @@ from hearth.runtime import Runtime
 from hearth.services.task.groups import GroupEntry, entry, wake
 from hearth.services.task.job_input import Name
 from hearth.services.task.names import refuse_secrets
-from hearth.store import jobs
+from hearth.store import job_groups
 
 MOST_GROUPS = 10_000
 
@@ -64,8 +64,8 @@ def _change(runtime: Runtime, given: PauseGroups | ResumeGroups, *, paused: bool
         raise invalid("groups", "not_one_of", "name groups, or say all")
     refuse_secrets(groups=" ".join(given.groups))
     with runtime.store.write() as tx:
-        known = jobs.groups(tx, most=MOST_GROUPS) if given.all else []
+        known = job_groups.groups(tx, most=MOST_GROUPS) if given.all else []
         names = [each.name for each in known if each.paused is not paused] or list(dict.fromkeys(given.groups))
         for name in names:
-            jobs.set_group(tx, name, paused=paused)
+            job_groups.set_group(tx, name, paused=paused)
         return GroupsChanged(groups=tuple(entry(runtime, tx, name) for name in names))

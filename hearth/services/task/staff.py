@@ -7,7 +7,7 @@ from enum import StrEnum
 
 from hearth.engine import presence
 from hearth.runtime import Runtime
-from hearth.store import jobs
+from hearth.store import job_groups
 
 
 class Worker(StrEnum):
@@ -33,7 +33,7 @@ def see_to(runtime: Runtime, *, start: bool, groups: Iterable[str] = ()) -> Work
 
 def _tell_paused(runtime: Runtime, groups: Iterable[str]) -> None:
     with runtime.store.read() as view:
-        paused = jobs.paused(view)
+        paused = job_groups.paused(view)
     for name in sorted(paused.intersection(groups)):
         runtime.notice(f"hearth: the group {name} is paused; `hearth task resume {name}` lets its jobs start")
 

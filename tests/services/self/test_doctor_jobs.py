@@ -12,7 +12,7 @@ from hearth.engine.leases import Kind
 from hearth.runtime import Runtime
 from hearth.services.self.checks import jobs as checks
 from hearth.services.self.checks.outcome import Health
-from hearth.store import jobs, workers
+from hearth.store import job_groups, workers
 from hearth.store.jobs import JobState
 from tests.store.job_rows import insert, row
 
@@ -62,7 +62,7 @@ def test_paused_groups_with_jobs_in_them_are_told(runtime: Runtime) -> None:
     put(runtime, JobState.QUEUED, JobState.QUEUED, group_name="held")
     with runtime.store.write() as tx:
         for name in ("held", "empty"):
-            jobs.set_group(tx, name, paused=True)
+            job_groups.set_group(tx, name, paused=True)
     (only,) = checks.look(runtime)
     assert (only.message, only.hint) == ("the group held is paused, and 2 jobs in it wait", "`hearth task resume held`")
 
@@ -70,7 +70,7 @@ def test_paused_groups_with_jobs_in_them_are_told(runtime: Runtime) -> None:
 def test_jobs_of_paused_groups_need_no_worker(runtime: Runtime) -> None:
     put(runtime, JobState.QUEUED, group_name="held")
     with runtime.store.write() as tx:
-        jobs.set_group(tx, "held", paused=True)
+        job_groups.set_group(tx, "held", paused=True)
     assert [message for _, message in found(runtime)] == ["the group held is paused, and 1 job in it waits"]
 
 

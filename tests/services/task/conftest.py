@@ -18,7 +18,7 @@ from hearth.engine.leases import Kind
 from hearth.engine.waiting import wait_until
 from hearth.engine.worker import Timing, Worker
 from hearth.runtime import Runtime, StoreOpener
-from hearth.store import jobs
+from hearth.store import job_queue, jobs
 from hearth.store.jobs import JobState
 from tests.conftest import Done
 
@@ -84,7 +84,7 @@ def end_all(runtime: Runtime) -> None:
     with runtime.store.write() as tx:
         left = tx.execute("SELECT seq FROM jobs WHERE state = 'running'").fetchall()
         for (seq,) in left:
-            jobs.want_end(tx, seq, "cancel")
+            job_queue.want_end(tx, seq, "cancel")
         tx.execute("UPDATE jobs SET state = 'cancelled', unmet = 0, ended_at = :now"
                    " WHERE state IN ('scheduled', 'queued', 'waiting')", {"now": runtime.now()})  # fmt: skip
     runtime.host.ring(runtime.bells)

@@ -14,7 +14,7 @@ from hearth.engine.running import Ended, Ending
 from hearth.engine.worker import Worker
 from hearth.platforms.processes import Exit
 from hearth.runtime import Runtime
-from hearth.store import jobs
+from hearth.store import job_queue, jobs
 from hearth.store.jobs import Job, JobState
 from tests.conftest import ROOT
 from tests.marks import posix_only
@@ -220,7 +220,7 @@ def test_a_job_of_a_dead_worker_is_adopted_and_ended(runtime: Runtime, submit: S
     running = wait_for(id_, JobState.RUNNING)
     first.stop()
     with runtime.store.write() as tx:
-        assert jobs.want_end(tx, running.seq, Ending.CANCEL)
+        assert job_queue.want_end(tx, running.seq, Ending.CANCEL)
     second = Working(runtime)
     assert wait_for(id_).state is JobState.CANCELLED
     assert gone(running)
@@ -250,8 +250,8 @@ def test_a_job_that_is_cancelled_before_its_program_is_let_go_never_starts(
 ) -> None:
     _, job = claimed()
     with runtime.store.write() as tx:
-        jobs.want_end(tx, job.seq, Ending.CANCEL)
-        assert not jobs.hold(tx, job.seq, "wrk_0", job.mark or "", jobs.Held(1, "1", "", runtime.now(), 0))
+        job_queue.want_end(tx, job.seq, Ending.CANCEL)
+        assert not job_queue.hold(tx, job.seq, "wrk_0", job.mark or "", job_queue.Held(1, "1", "", runtime.now(), 0))
         finish.store(tx, runtime, Ended(job, state), finish.NOTHING, holder="wrk_0")
     assert wait_for(job.id, seconds=0).state is JobState.CANCELLED
 
@@ -264,7 +264,7 @@ def test_a_job_that_fails_while_it_is_cancelled_is_not_tried_again(
     _, job = claimed(retry="3")
     failed = Ended(job, JobState.FAILED, Exit(3, None, None, None), "exit_code", "", Outputs.of(runtime, job))
     with runtime.store.write() as tx:
-        jobs.want_end(tx, job.seq, Ending.CANCEL)
+        job_queue.want_end(tx, job.seq, Ending.CANCEL)
         finish.store(tx, runtime, failed, finish.NOTHING, holder="wrk_0")
     assert wait_for(job.id, seconds=0).state is JobState.FAILED
 

@@ -15,7 +15,7 @@ import pytest
 
 from hearth.engine.outputs import Outputs
 from hearth.runtime import Runtime
-from hearth.store import jobs
+from hearth.store import job_queue
 from hearth.store.jobs import Job, JobState
 from tests.conftest import ROOT
 from tests.marks import WINDOWS, posix_only
@@ -123,7 +123,7 @@ class TestFollow:
         process = follow("logs", "-f", id_)
         assert read(process, 1) == b"."
         with runtime.store.write() as tx:
-            assert jobs.want_end(tx, wait_for(id_, JobState.RUNNING).seq, "cancel")
+            assert job_queue.want_end(tx, wait_for(id_, JobState.RUNNING).seq, "cancel")
         runtime.host.ring(runtime.bells)
         assert process.communicate() == (b"", f"hearth: {id_} was cancelled\n".encode())
         assert process.returncode == 6

@@ -14,7 +14,7 @@ from hearth.engine.leases import Standing
 from hearth.runtime import Runtime
 from hearth.services.self.checks.outcome import Finding, ok, warn
 from hearth.settings import DAY_MS
-from hearth.store import job_figures, jobs, workers
+from hearth.store import job_figures, job_groups, workers
 from hearth.store.database import FILE_NAME, SCHEMA_VERSION, file_uri, translated, version_of
 from hearth.store.jobs import JobState
 
@@ -88,7 +88,7 @@ def _jobs(count: int) -> str:
 def _held_up(view: sqlite3.Connection) -> Iterator[Finding]:
     names = job_figures.held_up(view, MOST_SHOWN + 1)
     for name in names[:MOST_SHOWN]:
-        queued = jobs.group(view, name).queued
+        queued = job_groups.group(view, name).queued
         waits = f"{queued:,} {_jobs(queued)} in it {'waits' if queued == 1 else 'wait'}"
         yield warn(f"the group {name} is paused, and {waits}", f"`hearth task resume {name}`")
     if len(names) > MOST_SHOWN:
