@@ -36,6 +36,7 @@ FILE_NAME = "hearth.sqlite3"
 APPLICATION_ID = 0x48525448  # "HRTH"
 BUSY_TIMEOUT_MS = 10_000
 SWITCH_WAIT_MS = 100
+REFUSALS = (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY)
 FIRST_PAUSES_S = (0.01, 0.03, 0.1)  # between looks at a database that cannot be opened where it could be written
 CANNOT_SWITCH = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN)
 NO_SHARED_MEMORY = (
@@ -130,25 +131,27 @@ class Store:
             raise
 
     def _connect_somehow(self, wait_ms: int) -> sqlite3.Connection:
-        for pause in FIRST_PAUSES_S if os.access(os.path.dirname(self.path), os.W_OK) else ():
-            # Where others may write, a refusal may be of the moment in which somebody makes the log's files.
-            try:
-                return self._connect(wait_ms=wait_ms)
-            except sqlite3.OperationalError as error:
-                if code_of(error) not in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY):
-                    raise
-                self.clock.sleep(pause)
         try:
-            return self._connect(wait_ms=wait_ms)
+            return self._connect_patiently(wait_ms)
         except sqlite3.OperationalError as error:
             # WAL needs two files beside the database. Where they can't be made and no log is left over, nobody
             # can be writing, so the file may be read as if it never changed.
             log = self.path + "-wal"
-            refused = code_of(error) in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY)
-            if not refused or (os.path.exists(log) and os.path.getsize(log)):
+            if code_of(error) not in REFUSALS or (os.path.exists(log) and os.path.getsize(log)):
                 raise
         self._address = file_uri(self.path, "mode=ro&immutable=1")
         return self._connect()
+
+    def _connect_patiently(self, wait_ms: int) -> sqlite3.Connection:
+        """Where this process may write, a refusal may be of the moment in which another one makes the log's files."""
+        for pause in FIRST_PAUSES_S:
+            try:
+                return self._connect(wait_ms=wait_ms)
+            except sqlite3.OperationalError as error:
+                if code_of(error) not in REFUSALS or not os.access(os.path.dirname(self.path), os.W_OK):
+                    raise
+                self.clock.sleep(pause)
+        return self._connect(wait_ms=wait_ms)
 
     def _connect(self, *, query_only: bool = False, wait_ms: int = BUSY_TIMEOUT_MS) -> sqlite3.Connection:
         connection = sqlite3.connect(

@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -376,3 +377,21 @@ def test_closing_waits_for_the_transaction_of_another_thread_and_refuses_later_o
     again = reopened(Path(store.path).parent)
     with closing(again):
         assert count(again) == 1
+
+
+def test_a_database_that_is_refused_for_a_moment_is_opened_for_writing(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    connect, refusals = Store._connect, [sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY]
+
+    def refused(self: Store, **options: Any) -> sqlite3.Connection:
+        if refusals:
+            error = sqlite3.OperationalError("unable to open database file")
+            error.sqlite_errorcode = refusals.pop()
+            raise error
+        return connect(self, **options)
+
+    monkeypatch.setattr(Store, "_connect", refused)
+    with closing(Store(store.path, store.clock)) as again, again.write() as tx:
+        events.insert(tx, [event()])
+    assert refusals == []
