@@ -41,15 +41,15 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_cmdline_main(config: pytest.Config) -> None:
-    """Whole folders are tested by as many processes as there are processors, where pytest-xdist is there; `-n` says
-    otherwise. For single files, and what looks at this very process, starting others is not worth it."""
+    """Where pytest-xdist is there, several processes share the tests of whole folders; `-n` says otherwise. For single
+    files, and what looks at this very process, starting others is not worth it."""
     if hasattr(config, "workerinput") or not config.pluginmanager.hasplugin("xdist"):
         return
     option = config.option
     alone = option.usepdb or option.trace or option.collectonly or option.update or option.capture == "no"
     is_large = any(os.path.isdir(word) for word in config.args)
-    if option.numprocesses is None and option.dist == "no" and is_large and not alone and processors() > 1:
-        option.numprocesses, option.dist = processors(), "worksteal"
+    if option.numprocesses is None and option.dist == "no" and is_large and not alone:
+        option.numprocesses, option.dist = shares(), "worksteal"
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -60,10 +60,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.timeout(60))
 
 
-def processors() -> int:
-    """How many processors these tests may use, of which more than eight are no use."""
+def shares() -> int:
+    """How many processes share the tests: one more than there are processors, since many only wait; eight at most."""
     usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return min(usable, 8)
+    return min(usable + 1, 8)
 
 
 @pytest.fixture

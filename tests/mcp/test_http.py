@@ -85,6 +85,7 @@ def test_names_of_this_machine_alone_are_understood(host: str, address: str) -> 
         http.loopback(f"{host}.example")
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells a process's time so cheaply")
 def test_a_server_that_nobody_asks_does_nothing(work: Path) -> None:
     with served(work, no_worker=False) as server:

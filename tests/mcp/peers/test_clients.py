@@ -38,6 +38,7 @@ async def talk(client: Client) -> None:
         check(tools, *(each.model_dump(mode="json", by_alias=True) for each in (info, wrong)))
 
 
+@pytest.mark.slow
 @pytest.mark.anyio
 @pytest.mark.timeout(30)
 async def test_the_sdks_client_talks_over_http_in_every_era(work: Path) -> None:
@@ -46,6 +47,7 @@ async def test_the_sdks_client_talks_over_http_in_every_era(work: Path) -> None:
             await talk(Client(server.url, mode=mode))
 
 
+@pytest.mark.slow
 @pytest.mark.anyio
 @pytest.mark.timeout(30)
 @pytest.mark.parametrize("mode", ["legacy", "2026-07-28"])
