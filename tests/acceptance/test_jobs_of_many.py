@@ -89,7 +89,7 @@ def held(runtime: Runtime, seconds: float) -> Iterator[None]:
         thread.join()
 
 
-def test_32_processes_and_three_workers_share_one_data_directory_while_it_is_held_for_seconds(
+def test_32_processes_two_servers_and_two_workers_share_one_data_directory_while_it_is_held_for_seconds(
     runtime: Runtime, work: Path, processes: Processes
 ) -> None:
     ledger = work / "ledger"
@@ -97,8 +97,8 @@ def test_32_processes_and_three_workers_share_one_data_directory_while_it_is_hel
         """The database is made."""
     note = noting(ledger)
     sleep = (sys.executable, "-S", "-E", "-c", "import time; time.sleep(300)")
-    for _ in range(2):
-        processes.start("worker")
+    for words in (("worker",), ("serve", "--port", "0"), ("serve", "--port", "0")):
+        processes.start(*words)
     with working(runtime), held(runtime, HELD_S):
         waiting = [processes.start("task", "submit", "--json", "--wait", "--", *note) for _ in range(16)]
         lists = [processes.start("task", "list", "--json") for _ in range(8)]
