@@ -116,7 +116,9 @@ async def test_arrivals_of_a_retry_are_those_of_its_first_try(wire: Wire) -> Non
             await call("machine", "host_info", request=f"r{number}")
     again = await call("machine", "host_info", request=f"r{number}", **({"detach": True} if number == 0 else {}))
     assert again["arrivals"][:1] == told
-    assert (await call("machine", "host_info", request="another"))["arrivals"] == []
+    # What was detached once more, by the repetition of the first call, may be new there.
+    later = (await call("machine", "host_info", request="another"))["arrivals"]
+    assert told[0] not in later
 
 
 async def test_the_header_names_a_request_as_well(wire: Wire, work: Path) -> None:
