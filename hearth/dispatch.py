@@ -7,21 +7,11 @@ from collections.abc import Callable
 from typing import Any
 
 from hearth import catalog
+from hearth.answers import Answer
 from hearth.errors import HearthError, InternalError, SystemRefused
 from hearth.model import State, model
 from hearth.operation import Effect, Family, Operation, types_of
 from hearth.runtime import Runtime
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class Answer:
-    """What a call came to: a result or an error, never both."""
-
-    operation: str
-    state: State
-    result: Any = None
-    error: HearthError | None = None
-    duration_ms: int = 0
 
 
 def call(runtime: Runtime, dotted: str, given: Any) -> Answer:
@@ -116,3 +106,6 @@ def record(runtime: Runtime, row: Operation, given: Any, answer: Answer) -> None
         told = answer.error is not None and answer.error.message == error.message
         if not is_read and not told:
             runtime.notice(f"hearth: the event of this call was not stored: {error.message}")
+
+
+Runtime.door = staticmethod(call_json)

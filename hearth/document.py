@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from hearth.plain import plain
 
 if TYPE_CHECKING:
-    from hearth.dispatch import Answer
+    from hearth.answers import Answer
 
 VERSION = 1
 

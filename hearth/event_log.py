@@ -16,7 +16,7 @@ from hearth.runtime import Caller, Runtime
 from hearth.secrets import is_secret_name, redact
 
 if TYPE_CHECKING:
-    from hearth.dispatch import Answer
+    from hearth.answers import Answer
     from hearth.store.database import Store
     from hearth.store.events import Row
 
@@ -76,7 +76,7 @@ def row_of(runtime: Runtime, given: Any, answer: Answer) -> Row:
         "at": runtime.now(),
         "operation": answer.operation,
         "entity": _entity(given, answer.result),
-        "caller": runtime.caller.value,
+        "caller": (runtime.via or runtime.caller).value,
         "run": _named(runtime.group),
         "conversation": _named(runtime.conversation),
         "state": answer.state.value,

@@ -56,6 +56,11 @@ class Operation:
     lenient: bool = False
 
     @property
+    def is_short(self) -> bool:
+        """Whether a call never waits for anything."""
+        return self.effect is Effect.READ and not (self.hears_signals or self.lengthy or self.waits)
+
+    @property
     def at_shell(self) -> tuple[str, ...]:
         return self.words or (self.name.replace("_", "-"),)
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
 from threading import Lock
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO, ClassVar
 
 from hearth.cancellation import Cancellation
 from hearth.clock import Clock, timestamp
@@ -20,6 +20,7 @@ from hearth.platforms.base import Host
 from hearth.settings import Settings
 
 if TYPE_CHECKING:
+    from hearth.answers import Answer
     from hearth.configuration.load import Configuration
     from hearth.platforms.detached import Detacher
     from hearth.platforms.processes import Launcher, Stream
@@ -79,12 +80,16 @@ class StoreOpener:
 class Runtime:
     """One process's view of its host; `for_call` gives a call its own caller and cancellation."""
 
+    # `dispatch.call_json`, which puts itself here.
+    door: ClassVar[Callable[[Runtime, str, Any], Answer]]
+
     host: Host
     settings: Settings
     data_dir: str
     roots: tuple[Root, ...]
     base: str  # where relative paths start
     caller: Caller = Caller.SHELL
+    via: Caller | None = None  # what the caller's call is a part of, such as a recipe, where events are to say so
     clock: Clock = field(default_factory=Clock)
     group: str | None = None  # the change set that mutations belong to
     conversation: str | None = None
@@ -95,6 +100,9 @@ class Runtime:
     live: Callable[[Stream, bytes], None] | None = None
     progress: Callable[[str], None] = lambda _: None  # how far long work is: "12,000 files"
     log: Log = field(default_factory=Log)
+    changed: Callable[[str], None] = lambda _: None  # told the receipt of each change of files, once it is stored
+    # Over MCP: how long the caller is ready to wait for all of several calls; 0: not at all.
+    hold_s: float | None = None
     config: Configuration | None = None  # how the settings came about
     opener: StoreOpener = field(default_factory=StoreOpener)
 
@@ -146,6 +154,10 @@ class Runtime:
         family, row = catalog.find(dotted)
         function = family.load(row.target)
         return function(self, bounds.build(types_of(function)[0], values))
+
+    def through_door(self, dotted: str, value: Any) -> Answer:
+        """Make a call of its own, as a part of this one: checked, decided on and recorded like every other."""
+        return type(self).door(self, dotted, value)
 
     def now(self) -> str:
         return timestamp(self.clock.now_ms())

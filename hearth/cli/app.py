@@ -267,8 +267,8 @@ def _from_usage(error: click.UsageError) -> HearthError:
 
 
 def _refuse(options: Globals, words: list[str], error: HearthError) -> int:
+    from hearth.answers import Answer
     from hearth.cli.render import show, show_error
-    from hearth.dispatch import Answer
 
     # click stops at the first wrong word, so an option behind it was not seen yet.
     own = words[: words.index("--")] if "--" in words else words

@@ -13,8 +13,8 @@ from queue import SimpleQueue
 from typing import Any, BinaryIO
 
 from hearth import check, dispatch
+from hearth.answers import Answer
 from hearth.cli.exit_status import exit_status
-from hearth.dispatch import Answer
 from hearth.document import document
 from hearth.errors import HearthError, InvalidInput, Problem, invalid
 from hearth.runtime import Runtime

@@ -45,8 +45,8 @@ def call(options: Globals, given: CallOperation) -> int:
 
 def _call_one(options: Globals, operation: str, text: str | None) -> int:
     from hearth import check, dispatch
+    from hearth.answers import Answer
     from hearth.cli import interrupts
-    from hearth.dispatch import Answer
 
     # JSON came in, so JSON goes out, also where the input was wrong.
     options.output.json = not options.output.ndjson

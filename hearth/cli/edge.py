@@ -105,9 +105,9 @@ def run(options: Globals, row: Operation, given: Any) -> int:
     answer = FAMILY.load(row.target)(options, given)
     if isinstance(answer, int):
         return answer
+    from hearth.answers import Answer
     from hearth.cli import render
     from hearth.cli.exit_status import exit_status
-    from hearth.dispatch import Answer
 
     made = Answer(row.name, answer.state, result=answer)
     render.show(made, options.output)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from hearth.model import State
 
 if TYPE_CHECKING:
-    from hearth.dispatch import Answer
+    from hearth.answers import Answer
     from hearth.errors import HearthError
 
 _BY_STATE = {

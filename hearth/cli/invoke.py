@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, get_type_hints
 
 from hearth import conversations, dispatch, roots
+from hearth.answers import Answer
 from hearth.cli import render, streams
 from hearth.cli.exit_status import exit_status
 from hearth.cli.progress import Progress
@@ -97,7 +98,7 @@ def run_row(options: Globals, family: Family, row: Operation, given: Any) -> int
 
 def refuse(options: Globals, operation: str, error: HearthError) -> int:
     """Tell that a call did not begin; the exit status, which of some operations is their own."""
-    answer = dispatch.Answer(operation, error.state, error=error)
+    answer = Answer(operation, error.state, error=error)
     render.show(answer, options.output)
     return exit_status(answer)
 
@@ -118,7 +119,7 @@ def _run_hearing(runtime: Runtime, options: Globals, family: Family, row: Operat
     return heard.exit_status or exit_status(answer)
 
 
-def _show(answer: dispatch.Answer, options: Globals, given: Any) -> None:
+def _show(answer: Answer, options: Globals, given: Any) -> None:
     if isinstance(answer.error, InvalidInput):
         from hearth.cli.command import reword
 

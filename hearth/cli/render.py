@@ -17,7 +17,7 @@ from hearth.model import Raw, State
 from hearth.plain import plain
 
 if TYPE_CHECKING:
-    from hearth.dispatch import Answer
+    from hearth.answers import Answer
     from hearth.errors import HearthError
     from hearth.platforms.processes import Stream
 

@@ -127,16 +127,11 @@ def _begin(app: App, call: Call, row: Operation, mine: Whose, key: Key | None, n
     if key is not None:
         app.keyed[key[:2]] = held
     try:
-        held.task = app.pool.submit(mine.key if mine.has_mail else NOBODY, held.work, is_short=is_short(row))
+        held.task = app.pool.submit(mine.key if mine.has_mail else NOBODY, held.work, is_short=row.is_short)
     except HearthError:
         app.ended(held)
         raise
     return held
-
-
-def is_short(row: Operation) -> bool:
-    """Whether a call never waits, so that the threads which are kept free may work on it."""
-    return row.effect is Effect.READ and not (row.hears_signals or row.lengthy or row.waits)
 
 
 def _work(app: App, runtime: Runtime, call: Call, mine: Whose, held: Held) -> Reply:

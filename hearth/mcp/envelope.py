@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from hearth import artifacts, catalog, check
-from hearth.dispatch import Answer
+from hearth.answers import Answer
 from hearth.document import document
 from hearth.errors import Cancelled, HearthError, InternalError
 from hearth.fields import fields_of

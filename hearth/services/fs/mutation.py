@@ -260,9 +260,10 @@ class _Run:
         """Say durably what is going to happen, while the staged content goes to the disk beside it."""
         mutation = self.mutation
         with _Syncing(mutation), mutation.runtime.store.write(durable=mutation.settings.sync) as tx:
+            is_new = mutation.receipt is None
             receipt = mutation.receipt or self._receipt()
             receipt.steps = len(self.done) + len(prepared) + left
-            if mutation.receipt is None:
+            if is_new:
                 mutation.receipt = receipt
                 receipt.seq = receipts.insert(tx, receipt)
             else:
@@ -272,6 +273,8 @@ class _Run:
                 self.position += 1
                 receipts.add_change(tx, receipt.seq, step.change)
                 receipt.changes.append(step.change)
+        if is_new:
+            mutation.runtime.changed(receipt.id)
 
     def _receipt(self) -> Receipt:
         runtime, owner = self.mutation.runtime, self.mutation.owner

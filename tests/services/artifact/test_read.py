@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hearth import artifacts, dispatch
+from hearth.answers import Answer
 from hearth.model import State
 from hearth.runtime import Runtime
 from hearth.store.artifacts import Artifact
@@ -24,7 +25,7 @@ def keep(runtime: Runtime, content: bytes, encoding: str | None = None) -> Artif
     )
 
 
-def answer(runtime: Runtime, name: str, **values: object) -> dispatch.Answer:
+def answer(runtime: Runtime, name: str, **values: object) -> Answer:
     return dispatch.call_json(runtime, f"artifact.{name}", values)
 
 

@@ -15,6 +15,7 @@ from hypothesis import given as drawn
 from hypothesis import strategies as st
 
 from hearth import dispatch
+from hearth.answers import Answer
 from hearth.containment import Root
 from hearth.runtime import Runtime
 from hearth.services.fs.exact_text import exact_text
@@ -29,7 +30,7 @@ def sha(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
-def patch(runtime: Runtime, **given: Any) -> dispatch.Answer:
+def patch(runtime: Runtime, **given: Any) -> Answer:
     return dispatch.call_json(runtime, "fs.patch", given)
 
 
@@ -43,7 +44,7 @@ def patched(runtime: Runtime, data: bytes, **given: Any) -> bytes:
     return file.read_bytes()
 
 
-def refused(answer: dispatch.Answer, code: str) -> dict[str, Any]:
+def refused(answer: Answer, code: str) -> dict[str, Any]:
     assert answer.error is not None
     assert answer.error.code == code, answer.error
     return answer.error.document()

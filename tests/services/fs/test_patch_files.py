@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from hearth import dispatch
+from hearth.answers import Answer
 from hearth.runtime import Runtime
 from tests.services.fs.test_unified_diff import by_difflib
 
@@ -62,7 +63,7 @@ def tree(folder: Path) -> dict[str, bytes]:
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
-def patch(runtime: Runtime, **given: Any) -> dispatch.Answer:
+def patch(runtime: Runtime, **given: Any) -> Answer:
     return dispatch.call_json(runtime, "fs.patch", given)
 
 

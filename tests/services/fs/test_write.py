@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from hearth import dispatch
+from hearth.answers import Answer
 from hearth.clock import Clock
 from hearth.containment import Root
 from hearth.errors import Conflict
@@ -34,7 +35,7 @@ def sha(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
-def write(runtime: Runtime, **given: Any) -> dispatch.Answer:
+def write(runtime: Runtime, **given: Any) -> Answer:
     return dispatch.call_json(runtime, "fs.write", given)
 
 
@@ -411,12 +412,12 @@ def test_a_file_that_somebody_else_makes_during_the_call_is_not_overwritten(work
     assert (work / "a").read_bytes() == b"quicker" and leftovers(work) == []
 
 
-def at_once(runtime: Runtime, given: Iterable[dict[str, Any]]) -> list[dispatch.Answer]:
+def at_once(runtime: Runtime, given: Iterable[dict[str, Any]]) -> list[Answer]:
     """The answers to writes that begin at the same moment."""
     writes = list(given)
     ready = threading.Barrier(len(writes))
 
-    def one(fields: dict[str, Any]) -> dispatch.Answer:
+    def one(fields: dict[str, Any]) -> Answer:
         ready.wait(10)
         return write(runtime.for_call(), **fields)
 
