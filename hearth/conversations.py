@@ -12,6 +12,8 @@ from enum import StrEnum
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from hearth.settings import Isolation
+
 if TYPE_CHECKING:
     from hearth.runtime import Runtime
 
@@ -71,7 +73,9 @@ def own(runtime: Runtime) -> str | None:
     """The conversation whose work is all that the caller gets to see; None: all work."""
     from hearth.runtime import Caller
 
-    return runtime.conversation if runtime.caller is Caller.MCP else None
+    if runtime.caller is not Caller.MCP or runtime.settings.isolation is Isolation.NONE:
+        return None
+    return runtime.conversation
 
 
 def sees(runtime: Runtime, owner: str | None) -> bool:

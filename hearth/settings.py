@@ -176,6 +176,25 @@ class ServeSettings:
     ] = 10
 
 
+class Isolation(StrEnum):
+    """Whose work a caller over MCP gets to see."""
+
+    CONVERSATION = "conversation"  # that of its own conversation, and what was shared
+    NONE = "none"  # all
+
+
+@model
+class OracleSettings:
+    """The program that goes on with a run."""
+
+    command: Annotated[
+        tuple[Annotated[str, Len(1)], ...], Len(1, 64), Help("The program and its first words, a word an item.")
+    ] = ("oracle",)
+    armed: Annotated[bool, Help("Whether continuations that are due are started; otherwise they are only shown.")] = (
+        False
+    )
+
+
 @model
 class Settings:
     """All settings, after every layer was read."""
@@ -197,6 +216,17 @@ class Settings:
     command_timeout_ms: Annotated[
         int, Ge(1), Le(DAY_MS), Narrows.SMALLER, Help("Time limit of a program over MCP and in a batch.")
     ] = 30_000
+    max_concurrent_futures: Annotated[
+        int, Ge(1), Le(32), Narrows.SMALLER, Help("Most calls of one scatter or recipe at once.")
+    ] = 4
+    future_input_max_bytes: Annotated[
+        int, Ge(1_024), Le(1024 * 1024), Narrows.SMALLER, Help("Most bytes of the calls of one scatter, as JSON.")
+    ] = 262_144
+    recipe_max_steps: Annotated[int, Ge(1), Le(1_000), Narrows.SMALLER, Help("Most steps of a recipe.")] = 50
+    isolation: Annotated[Isolation, Help("Whose work a caller over MCP gets to see: its conversation's, or all.")] = (
+        Isolation.CONVERSATION
+    )
+    oracle: Annotated[OracleSettings, Help("The program that goes on with a run.")] = OracleSettings()
     machine: Annotated[MachineSettings, Help("Programs.")] = MachineSettings()
     fs: Annotated[FsSettings, Help("Files.")] = FsSettings()
     secrets: Annotated[SecretSettings, Help("Secrets.")] = SecretSettings()

@@ -38,6 +38,8 @@ def job_ended(tx: sqlite3.Connection, job: Job, state: JobState, facts: Mapping[
 
 def future_ended(tx: sqlite3.Connection, future: Future, state: FutureState, document: dict[str, Any], at: str) -> None:
     """A call that was answered pending has ended, with this answer."""
+    if future.conversation is None:
+        return
     summary = {"operation": future.operation, "result": shortened(document, SUMMARY_BYTES)}
     arrivals.insert(tx, future.conversation, at=at, kind=Kind.FUTURE, id_=future.id, state=state, summary=summary)
 

@@ -43,7 +43,7 @@ def open_future(runtime: Runtime, owner: Owner, operation: str, *, started_at: s
         run=runtime.group,
     )
     with runtime.store.write(wait_ms=OPEN_WAIT_MS) as tx:
-        conversations.touch(tx, made.conversation, now)
+        conversations.touch(tx, runtime.conversation, now)
         futures.insert(tx, made)
     return made.id
 

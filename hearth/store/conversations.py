@@ -52,6 +52,7 @@ class Conversation(NamedTuple):
     last_at: str
     next_seq: int
     acked: int
+    current_run: str | None
     jobs: int
     futures: int
 

@@ -47,7 +47,7 @@ NO_SHARED_MEMORY = (
 )
 MAX_READERS = 4
 OLDEST_SQLITE = (3, 37, 0)
-SCHEMA_VERSION = 4  # how many migrations there are; a test counts them
+SCHEMA_VERSION = 5  # how many migrations there are; a test counts them
 DROPPED_NAME = "events-dropped"  # beside the database: one byte for each event that a busy database lost
 KEPT_WAL_BYTES = 256 * 1024  # a longer log is worth the two syncs that folding it into the database takes
 

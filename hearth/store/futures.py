@@ -27,10 +27,11 @@ UNFINISHED = (FutureState.PENDING, FutureState.RUNNING)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Future:
-    """A row. Times are UTC texts; `result` is the answer as JSON, once it has ended."""
+    """A row. Times are UTC texts; `result` is the answer as JSON, once it has ended. Of a scatter: `batch`, the
+    `position` in it, the `input` as JSON with its references, and as JSON what it `needs`."""
 
     id: str
-    conversation: str
+    conversation: str | None
     operation: str
     caller: str
     state: FutureState
@@ -43,6 +44,10 @@ class Future:
     ended_at: str | None = None
     cancelling: bool = False
     result: str | None = None
+    batch: str | None = None
+    position: int | None = None
+    input: str | None = None
+    needs: str | None = None
     seq: int = 0
 
     @property

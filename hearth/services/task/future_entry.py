@@ -27,12 +27,13 @@ class FutureEntry:
     created_at: Annotated[str, Help("When it was answered pending.")]
     started_at: Annotated[str | None, Help("When it began to run, where that was later, or it ran already.")]
     ended_at: Annotated[str | None, Help("When it ended.")]
-    conversation: Annotated[str, Help("The conversation that it belongs to.")]
+    conversation: Annotated[str | None, Help("The conversation that it belongs to; null: a shell's.")]
     run: Annotated[str | None, Help("The run that it belongs to.")]
+    batch: Annotated[str | None, Help("The scatter that it is a call of.")]
     result: Annotated[dict[str, Any] | None, Help("Its answer, once it has ended; in lists left out.")] = None
 
 
-_SAME = ("id", "state", "operation", "created_at", "started_at", "ended_at", "conversation", "run")
+_SAME = ("id", "state", "operation", "created_at", "started_at", "ended_at", "conversation", "run", "batch")
 
 
 def entry(future: Future, *, with_result: bool = True) -> FutureEntry:

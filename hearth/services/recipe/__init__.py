@@ -1,0 +1,1 @@
+"""The recipe family: calls that were written down once, to be made again with other parameters."""
