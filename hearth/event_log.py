@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from enum import Enum
 from typing import TYPE_CHECKING, Any
@@ -13,7 +13,7 @@ from hearth.fields import Field, fields_of
 from hearth.model import Content
 from hearth.plain import plain, readable
 from hearth.runtime import Caller, Runtime
-from hearth.secrets import is_secret_name, redact
+from hearth.secrets import is_secret_name, redact, redact_command
 
 if TYPE_CHECKING:
     from hearth.answers import Answer
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 MAX_TEXT = 200
 MAX_NAMES = 64
+MAX_LIST = 2_048  # characters of JSON; of a longer list only the length and a digest are kept
 # Another number than events.TEND_EVERY, so that reads and writes in turn do not miss it for ever.
 TEND_EVERY = 61
 OPEN_WAIT_MS = 50  # opening a database that others start to use at the same time may have to wait a moment
@@ -108,6 +109,8 @@ def describe(given: Any) -> dict[str, Any]:
         value = getattr(given, name)
         if value is not None and value != default:
             made[name] = fit(value)
+    if "args" in made and isinstance(command := getattr(given, "command", None), str):
+        made["args"] = _bounded(redact_command((command, *given.args))[1:], given.args)
     return made
 
 
@@ -128,7 +131,8 @@ def _fitting(field: Field) -> Callable[[Any], Any]:
     if field.mapping:
         return _digests
     if field.many:
-        return _length
+        fit = describe if field.is_model else _scalar
+        return lambda values: _bounded([fit(value) for value in values[:MAX_NAMES]], values)
     if field.is_model:
         return describe
     return _scalar
@@ -157,5 +161,13 @@ def _digests(values: dict[str, Any]) -> dict[str, Any]:
     return {_shortened(name): _digest(value) for name, value in list(values.items())[:MAX_NAMES]}
 
 
-def _length(values: Any) -> dict[str, int]:
-    return {"length": len(values)}
+def _bounded(made: list[Any], values: Sequence[Any]) -> Any:
+    """The items where they are few and short."""
+    if len(values) > MAX_NAMES:
+        return _digest_of_many(values)
+    made = [_shortened(each) if isinstance(each, str) else each for each in made]
+    return made if len(json.dumps(made)) <= MAX_LIST else _digest_of_many(values)
+
+
+def _digest_of_many(values: Sequence[Any]) -> dict[str, Any]:
+    return {**_digest(values), "length": len(values)}

@@ -77,13 +77,34 @@ def test_an_event_tells_who_did_what_to_what_with_which_outcome(runtime: Runtime
     }
 
 
+def test_of_a_long_list_the_length_and_a_digest_are_kept(runtime: Runtime) -> None:
+    for words in (("x" * 100,) * 30, ("x",) * 65):
+        run(runtime, Change(words=words))
+        kept = json.loads(rows(runtime)[-1]["data"])["words"]
+        assert (kept["length"], len(kept["sha256"])) == (len(words), 64)
+
+
+def test_the_words_of_a_command_are_kept_without_its_secrets() -> None:
+    family, row = catalog.find("machine.exec")
+    given = types_of(family.load(row.target))[0]
+    words = ("--password", "hunter2x", "--token=abcdef0123", "ghp_" + "a1B2" * 9, "plain")
+    assert event_log.describe(given(command="tool", args=words))["args"] == [
+        "--password",
+        "[redacted]",
+        "--token=[redacted]",
+        "ghp_[redacted]",
+        "plain",
+    ]
+    assert event_log.describe(given(command="mysql", args=("-phunter2x",)))["args"] == ["-p[redacted]"]
+
+
 def test_content_and_environment_values_are_kept_as_length_and_hash_only(runtime: Runtime) -> None:
     run(runtime, Change(data="grün", env={"TOKEN": "hush"}, words=("a", "b")))
     (row,) = rows(runtime)
     assert json.loads(row["data"]) == {
         "data": {"length": 5, "sha256": hashlib.sha256("grün".encode()).hexdigest()},
         "env": {"TOKEN": {"length": 4, "sha256": hashlib.sha256(b"hush").hexdigest()}},
-        "words": {"length": 2},
+        "words": ["a", "b"],
     }
 
 

@@ -264,11 +264,12 @@ def test_a_worker_that_waits_for_nothing_else_hears_of_a_new_schedule(runtime: R
         )
 
 
-def test_the_event_of_a_schedule_names_it_and_holds_no_words_of_its_program(runtime: Runtime) -> None:
-    made = schedule(runtime, args=["private", "words"])
+def test_the_event_of_a_schedule_names_it_and_holds_no_input_of_its_program(runtime: Runtime) -> None:
+    made = schedule(runtime, stdin="private words")
     with runtime.store.read() as view:
         rows = view.execute("SELECT entity, data FROM events WHERE operation = 'task.schedule'").fetchall()
-    assert [(row[0], json.loads(row[1])["args"]) for row in rows] == [(made.id, {"length": 2})]
+    assert [(row[0], json.loads(row[1])["stdin"]["length"]) for row in rows] == [(made.id, 13)]
+    assert "private words" not in rows[0][1]
 
 
 def test_a_shell_completes_the_names_of_schedules(runtime: Runtime, hearth: Hearth) -> None:
