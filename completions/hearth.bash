@@ -5,7 +5,7 @@ _hearth_spec() {
     commands='' options='' valued='' arguments=''
     case $1 in
     '')
-        commands='machine fs task artifact run doctor config db worker conversation gc call serve operations schema demo completion'
+        commands='machine fs task artifact recipe run doctor config db worker conversation gc call serve operations schema demo completion'
         options='--version'
         ;;
     'machine')
@@ -275,6 +275,13 @@ _hearth_spec() {
         options='--dry-run --no-dry-run'
         valued='--days --most-bytes --most'
         ;;
+    'recipe')
+        commands='suggest'
+        ;;
+    'recipe suggest')
+        options='--all --no-all'
+        valued='--threshold --min-length -n --limit'
+        ;;
     'run')
         commands='arrivals'
         ;;
@@ -354,18 +361,18 @@ _hearth_spec() {
     'call')
         options='--batch --no-batch --ordered --no-ordered'
         valued='--jobs'
-        arguments='words:machine.exec,machine.batch,machine.which,machine.env,machine.host_info,machine.process_list,machine.process_kill,machine.process_wait,fs.list,fs.find,fs.read,fs.search,fs.stat,fs.watch,fs.hash,fs.write,fs.patch,fs.mkdir,fs.move,fs.copy,fs.delete,fs.chmod,fs.undo,fs.redo,fs.diff,fs.history,task.submit,task.get,task.list,task.wait,task.cancel,task.retry,task.status,task.logs,task.send,task.groups,task.group,task.pause,task.resume,task.stats,task.workers,task.schedule,task.schedules,task.unschedule,task.enable,task.disable,task.next,task.prune,artifact.list,artifact.metadata,artifact.read,artifact.range,artifact.search,artifact.put,artifact.export,artifact.pin,artifact.unpin,artifact.delete,artifact.gc,run.arrivals,self.doctor,self.config_show,self.config_get,self.config_set,self.config_unset,self.config_roots,self.config_path,self.config_check,self.config_trust,self.config_import,self.db_path,self.db_tables,self.db_schema,self.db_query,self.db_backup,self.db_vacuum,self.db_check,self.worker,self.conversation_list,self.gc any'
+        arguments='words:machine.exec,machine.batch,machine.which,machine.env,machine.host_info,machine.process_list,machine.process_kill,machine.process_wait,fs.list,fs.find,fs.read,fs.search,fs.stat,fs.watch,fs.hash,fs.write,fs.patch,fs.mkdir,fs.move,fs.copy,fs.delete,fs.chmod,fs.undo,fs.redo,fs.diff,fs.history,task.submit,task.get,task.list,task.wait,task.cancel,task.retry,task.status,task.logs,task.send,task.groups,task.group,task.pause,task.resume,task.stats,task.workers,task.schedule,task.schedules,task.unschedule,task.enable,task.disable,task.next,task.prune,artifact.list,artifact.metadata,artifact.read,artifact.range,artifact.search,artifact.put,artifact.export,artifact.pin,artifact.unpin,artifact.delete,artifact.gc,recipe.suggest,run.arrivals,self.doctor,self.config_show,self.config_get,self.config_set,self.config_unset,self.config_roots,self.config_path,self.config_check,self.config_trust,self.config_import,self.db_path,self.db_tables,self.db_schema,self.db_query,self.db_backup,self.db_vacuum,self.db_check,self.worker,self.conversation_list,self.gc any'
         ;;
     'serve')
         options='--stdio --no-stdio --worker --no-worker'
         valued='--port --host --tools'
         ;;
     'operations')
-        arguments='words:machine,fs,task,artifact,run,self'
+        arguments='words:machine,fs,task,artifact,recipe,run,self'
         ;;
     'schema')
         options='--exact --no-exact'
-        arguments='words:machine.exec,machine.batch,machine.which,machine.env,machine.host_info,machine.process_list,machine.process_kill,machine.process_wait,fs.list,fs.find,fs.read,fs.search,fs.stat,fs.watch,fs.hash,fs.write,fs.patch,fs.mkdir,fs.move,fs.copy,fs.delete,fs.chmod,fs.undo,fs.redo,fs.diff,fs.history,task.submit,task.get,task.list,task.wait,task.cancel,task.retry,task.status,task.logs,task.send,task.groups,task.group,task.pause,task.resume,task.stats,task.workers,task.schedule,task.schedules,task.unschedule,task.enable,task.disable,task.next,task.prune,artifact.list,artifact.metadata,artifact.read,artifact.range,artifact.search,artifact.put,artifact.export,artifact.pin,artifact.unpin,artifact.delete,artifact.gc,run.arrivals,self.doctor,self.config_show,self.config_get,self.config_set,self.config_unset,self.config_roots,self.config_path,self.config_check,self.config_trust,self.config_import,self.db_path,self.db_tables,self.db_schema,self.db_query,self.db_backup,self.db_vacuum,self.db_check,self.worker,self.conversation_list,self.gc'
+        arguments='words:machine.exec,machine.batch,machine.which,machine.env,machine.host_info,machine.process_list,machine.process_kill,machine.process_wait,fs.list,fs.find,fs.read,fs.search,fs.stat,fs.watch,fs.hash,fs.write,fs.patch,fs.mkdir,fs.move,fs.copy,fs.delete,fs.chmod,fs.undo,fs.redo,fs.diff,fs.history,task.submit,task.get,task.list,task.wait,task.cancel,task.retry,task.status,task.logs,task.send,task.groups,task.group,task.pause,task.resume,task.stats,task.workers,task.schedule,task.schedules,task.unschedule,task.enable,task.disable,task.next,task.prune,artifact.list,artifact.metadata,artifact.read,artifact.range,artifact.search,artifact.put,artifact.export,artifact.pin,artifact.unpin,artifact.delete,artifact.gc,recipe.suggest,run.arrivals,self.doctor,self.config_show,self.config_get,self.config_set,self.config_unset,self.config_roots,self.config_path,self.config_check,self.config_trust,self.config_import,self.db_path,self.db_tables,self.db_schema,self.db_query,self.db_backup,self.db_vacuum,self.db_check,self.worker,self.conversation_list,self.gc'
         ;;
     'demo')
         options='--keep --no-keep'

@@ -5,11 +5,12 @@ Register-ArgumentCompleter -Native -CommandName @('hearth', 'hearth.exe') -Scrip
 
     # What may follow the words: commands, and what the arguments take.
     $commands = @{
-        '' = @('machine', 'fs', 'task', 'artifact', 'run', 'doctor', 'config', 'db', 'worker', 'conversation', 'gc', 'call', 'serve', 'operations', 'schema', 'demo', 'completion')
+        '' = @('machine', 'fs', 'task', 'artifact', 'recipe', 'run', 'doctor', 'config', 'db', 'worker', 'conversation', 'gc', 'call', 'serve', 'operations', 'schema', 'demo', 'completion')
         'machine' = @('exec', 'batch', 'which', 'env', 'host-info', 'process-list', 'process-kill', 'process-wait')
         'fs' = @('list', 'find', 'read', 'search', 'stat', 'watch', 'hash', 'write', 'patch', 'mkdir', 'move', 'copy', 'delete', 'chmod', 'undo', 'redo', 'diff', 'history')
         'task' = @('submit', 'get', 'list', 'wait', 'cancel', 'retry', 'status', 'logs', 'send', 'groups', 'group', 'pause', 'resume', 'stats', 'workers', 'schedule', 'schedules', 'unschedule', 'enable', 'disable', 'next', 'prune')
         'artifact' = @('list', 'metadata', 'read', 'range', 'search', 'put', 'export', 'pin', 'unpin', 'delete', 'gc')
+        'recipe' = @('suggest')
         'run' = @('arrivals')
         'config' = @('show', 'get', 'set', 'unset', 'roots', 'path', 'check', 'trust', 'import')
         'db' = @('path', 'tables', 'schema', 'query', 'backup', 'vacuum', 'check')
@@ -77,9 +78,9 @@ Register-ArgumentCompleter -Native -CommandName @('hearth', 'hearth.exe') -Scrip
         'db schema' = @('any')
         'db query' = @('any')
         'db backup' = @('path')
-        'call' = @('words:machine.exec,machine.batch,machine.which,machine.env,machine.host_info,machine.process_list,machine.process_kill,machine.process_wait,fs.list,fs.find,fs.read,fs.search,fs.stat,fs.watch,fs.hash,fs.write,fs.patch,fs.mkdir,fs.move,fs.copy,fs.delete,fs.chmod,fs.undo,fs.redo,fs.diff,fs.history,task.submit,task.get,task.list,task.wait,task.cancel,task.retry,task.status,task.logs,task.send,task.groups,task.group,task.pause,task.resume,task.stats,task.workers,task.schedule,task.schedules,task.unschedule,task.enable,task.disable,task.next,task.prune,artifact.list,artifact.metadata,artifact.read,artifact.range,artifact.search,artifact.put,artifact.export,artifact.pin,artifact.unpin,artifact.delete,artifact.gc,run.arrivals,self.doctor,self.config_show,self.config_get,self.config_set,self.config_unset,self.config_roots,self.config_path,self.config_check,self.config_trust,self.config_import,self.db_path,self.db_tables,self.db_schema,self.db_query,self.db_backup,self.db_vacuum,self.db_check,self.worker,self.conversation_list,self.gc', 'any')
-        'operations' = @('words:machine,fs,task,artifact,run,self')
-        'schema' = @('words:machine.exec,machine.batch,machine.which,machine.env,machine.host_info,machine.process_list,machine.process_kill,machine.process_wait,fs.list,fs.find,fs.read,fs.search,fs.stat,fs.watch,fs.hash,fs.write,fs.patch,fs.mkdir,fs.move,fs.copy,fs.delete,fs.chmod,fs.undo,fs.redo,fs.diff,fs.history,task.submit,task.get,task.list,task.wait,task.cancel,task.retry,task.status,task.logs,task.send,task.groups,task.group,task.pause,task.resume,task.stats,task.workers,task.schedule,task.schedules,task.unschedule,task.enable,task.disable,task.next,task.prune,artifact.list,artifact.metadata,artifact.read,artifact.range,artifact.search,artifact.put,artifact.export,artifact.pin,artifact.unpin,artifact.delete,artifact.gc,run.arrivals,self.doctor,self.config_show,self.config_get,self.config_set,self.config_unset,self.config_roots,self.config_path,self.config_check,self.config_trust,self.config_import,self.db_path,self.db_tables,self.db_schema,self.db_query,self.db_backup,self.db_vacuum,self.db_check,self.worker,self.conversation_list,self.gc')
+        'call' = @('words:machine.exec,machine.batch,machine.which,machine.env,machine.host_info,machine.process_list,machine.process_kill,machine.process_wait,fs.list,fs.find,fs.read,fs.search,fs.stat,fs.watch,fs.hash,fs.write,fs.patch,fs.mkdir,fs.move,fs.copy,fs.delete,fs.chmod,fs.undo,fs.redo,fs.diff,fs.history,task.submit,task.get,task.list,task.wait,task.cancel,task.retry,task.status,task.logs,task.send,task.groups,task.group,task.pause,task.resume,task.stats,task.workers,task.schedule,task.schedules,task.unschedule,task.enable,task.disable,task.next,task.prune,artifact.list,artifact.metadata,artifact.read,artifact.range,artifact.search,artifact.put,artifact.export,artifact.pin,artifact.unpin,artifact.delete,artifact.gc,recipe.suggest,run.arrivals,self.doctor,self.config_show,self.config_get,self.config_set,self.config_unset,self.config_roots,self.config_path,self.config_check,self.config_trust,self.config_import,self.db_path,self.db_tables,self.db_schema,self.db_query,self.db_backup,self.db_vacuum,self.db_check,self.worker,self.conversation_list,self.gc', 'any')
+        'operations' = @('words:machine,fs,task,artifact,recipe,run,self')
+        'schema' = @('words:machine.exec,machine.batch,machine.which,machine.env,machine.host_info,machine.process_list,machine.process_kill,machine.process_wait,fs.list,fs.find,fs.read,fs.search,fs.stat,fs.watch,fs.hash,fs.write,fs.patch,fs.mkdir,fs.move,fs.copy,fs.delete,fs.chmod,fs.undo,fs.redo,fs.diff,fs.history,task.submit,task.get,task.list,task.wait,task.cancel,task.retry,task.status,task.logs,task.send,task.groups,task.group,task.pause,task.resume,task.stats,task.workers,task.schedule,task.schedules,task.unschedule,task.enable,task.disable,task.next,task.prune,artifact.list,artifact.metadata,artifact.read,artifact.range,artifact.search,artifact.put,artifact.export,artifact.pin,artifact.unpin,artifact.delete,artifact.gc,recipe.suggest,run.arrivals,self.doctor,self.config_show,self.config_get,self.config_set,self.config_unset,self.config_roots,self.config_path,self.config_check,self.config_trust,self.config_import,self.db_path,self.db_tables,self.db_schema,self.db_query,self.db_backup,self.db_vacuum,self.db_check,self.worker,self.conversation_list,self.gc')
         'completion show' = @('words:bash,zsh,fish,powershell')
     }
     # Options by the words before them; the value is what the option takes, '' for a switch.
@@ -689,6 +690,14 @@ Register-ArgumentCompleter -Native -CommandName @('hearth', 'hearth.exe') -Scrip
             '--most' = 'any'
             '--dry-run' = ''
             '--no-dry-run' = ''
+        }
+        'recipe suggest' = [ordered]@{
+            '--threshold' = 'any'
+            '--min-length' = 'any'
+            '-n' = 'any'
+            '--limit' = 'any'
+            '--all' = ''
+            '--no-all' = ''
         }
         'run arrivals' = [ordered]@{
             '--since' = 'any'

@@ -8,7 +8,7 @@ from importlib import import_module
 from hearth.errors import UnknownOperation
 from hearth.operation import Family, Operation
 
-FAMILIES = ("machine", "fs", "task", "artifact", "run", "self")
+FAMILIES = ("machine", "fs", "task", "artifact", "recipe", "run", "self")
 
 
 def family(name: str) -> Family:

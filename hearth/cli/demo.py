@@ -72,6 +72,7 @@ TOUR = (
     ),
     Step("Take it back, which is possible as long as it has not ended", ("task", "cancel", "--label", "later")),
     Step("What the assistant is told of that", ("run", "arrivals", "--conversation", "tour")),
+    Step("What was done again and again, as recipes to review", ("recipe", "suggest", "--threshold", "2")),
     Step("The jobs so far", ("task", "list")),
     Step("The processes with the most memory", ("machine", "process-list", "--sort", "memory", "--limit", "3")),
     Step("Keep a copy that no later change touches", ("artifact", "put", "shopping.md")),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from hearth.clock import timestamp
@@ -67,3 +67,40 @@ def delete_expired(tx: sqlite3.Connection, *, before: str, upto: int, most: int)
     """Remove at most `most` of those, oldest first; how many."""
     gone = tx.execute(_DELETE_UPTO, {"upto": upto, "most": most}).rowcount
     return gone + tx.execute(_DELETE_BEFORE, {"before": before, "most": most - gone}).rowcount
+
+
+Call = tuple[int, str, str, str | None, str | None, str, str]
+_WINDOW = """
+    SELECT id, operation, caller, run, conversation, state, data FROM events
+    WHERE id > :after AND id <= :upto ORDER BY id
+"""
+_WINDOW_OF = """
+    SELECT id, operation, caller, run, conversation, state, data FROM events
+    WHERE id > :after AND id <= :upto AND +conversation = :conversation ORDER BY id
+"""
+_INPUT = "SELECT at, data FROM events WHERE id = ?"
+_ANY_UPTO = "SELECT 1 FROM events WHERE id <= ? LIMIT 1"
+
+
+def newest(view: sqlite3.Connection) -> int:
+    """The number of the newest event; 0 where there is none."""
+    (found,) = view.execute(_NEWEST).fetchone()
+    return found or 0
+
+
+def window(view: sqlite3.Connection, *, after: int, upto: int, conversation: str | None) -> Iterator[Call]:
+    """The calls numbered from behind `after` to `upto`, of all conversations or of one: id, operation, caller, run,
+    conversation, state, and the input as JSON."""
+    given = {"after": after, "upto": upto, "conversation": conversation}
+    return iter(view.execute(_WINDOW if conversation is None else _WINDOW_OF, given))
+
+
+def any_upto(view: sqlite3.Connection, upto: int) -> bool:
+    """Whether there is an event with this number or an earlier one."""
+    return view.execute(_ANY_UPTO, (upto,)).fetchone() is not None
+
+
+def input_of(view: sqlite3.Connection, number: int) -> tuple[str, str] | None:
+    """When the call with this number was made, and its input as JSON; None where it is no longer kept."""
+    found = view.execute(_INPUT, (number,)).fetchone()
+    return (found[0], found[1]) if found else None

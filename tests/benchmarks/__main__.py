@@ -27,6 +27,7 @@ from tests.benchmarks.search import search
 from tests.benchmarks.serving import serving
 from tests.benchmarks.setting import Setting
 from tests.benchmarks.startup import startup
+from tests.benchmarks.suggesting import suggesting
 from tests.benchmarks.writing import writing
 
 BENCHMARKS: dict[str, Callable[[Setting], list[Row]]] = {
@@ -41,6 +42,7 @@ BENCHMARKS: dict[str, Callable[[Setting], list[Row]]] = {
     "processes": processes,
     "jobs": jobs,
     "serving": serving,
+    "suggesting": suggesting,
 }
 HEADER = (
     "| what | against | measure | hearth | peer | ratio | to reach | reached |\n|---|---|---|---|---|---|---|---|\n"

@@ -27,7 +27,7 @@ def words_of(family: Family, row: Operation) -> tuple[str, ...]:
 # What doctor says about the rest of the machine, where a process may start or end between the two calls.
 PASSING = ("processes", "free_space")
 # Tell about the machine at this moment, so only their fields are compared.
-MOVING = ("machine.host_info", "machine.process_list")
+MOVING = ("machine.host_info", "machine.process_list", "recipe.suggest")
 
 
 def settled(value: Any) -> Any:

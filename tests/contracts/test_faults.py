@@ -15,7 +15,7 @@ from hearth import catalog
 
 TESTS = Path(__file__).parents[1]
 # The families that are still to come, and the MCP server. One that is there owes nothing any more.
-BEGUN = {"run"}  # families that have some of their rows
+BEGUN = {"recipe", "run"}  # families that have some of their rows
 OWERS = frozenset({"machine", "task", "artifact", "ui", "recipe", "run", "serve"}) - (set(catalog.FAMILIES) - BEGUN)
 KEYS = frozenset({"id", "title", "tests", "owed_by", "rest_owed_by"})
 
